@@ -1,0 +1,31 @@
+//! From a book to tagged sentences (§2): the place of the Stanford Core NLP toolkit in the paper.
+//!
+//! ```text
+//! file ──read──▶ text ──gutenberg──▶ the tale alone ──words──▶ tokens ──sentences──▶ sentences ──tagger──▶ Book
+//! ```
+
+mod tags;
+mod vocabulary;
+
+pub use tags::{Entity, PartOfSpeech};
+pub use vocabulary::{Vocabulary, WordId};
+
+/// A token of a book with what the tagger says of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The token as it stands in CBT files (`` ` ` ``, `''`, `n't` and `-LRB-` included).
+    pub text: String,
+    /// Part of speech, a Penn Treebank tag.
+    pub pos: PartOfSpeech,
+    /// Entity class of the mention that the word stands in.
+    pub entity: Entity,
+}
+
+/// A book as the question builder reads it: named, cut into sentences, tagged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Book {
+    /// File name without folder and ending.
+    pub name: String,
+    /// The running text.
+    pub sentences: Vec<Vec<Word>>,
+}

@@ -1,0 +1,229 @@
+//! [`QuestionSet`]: many questions over shared text, small enough to hold all of the CBT.
+//!
+//! A context is a run of consecutive sentences, so neighbouring questions share their text; 656,957
+//! training questions need about 200 MB where their CBT files take 1.6 GB.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use corpus::{Vocabulary, WordId};
+
+use crate::{Example, Question, Split, WordClass};
+
+/// The word that stands for the missing word in every file format.
+pub const BLANK_WORD: &str = "XXXXX";
+/// [`BLANK_WORD`] in the vocabulary of every set.
+pub const BLANK: WordId = WordId(0);
+
+/// Questions, the text they are about, and the running text of their books.
+#[derive(Clone, Debug)]
+pub struct QuestionSet {
+    vocabulary: Vocabulary,
+    words: Vec<WordId>,
+    sentence_ends: Vec<u32>,
+    books: Vec<BookText>,
+    records: Vec<Record>,
+    queries: Vec<WordId>,
+    candidates: Vec<WordId>,
+    candidate_fields: BTreeMap<usize, String>,
+}
+
+/// The running text of a book: a range of the set's sentences.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BookText {
+    /// Its name, as the file had it.
+    pub name: String,
+    /// The split that it is in.
+    pub split: Option<Split>,
+    /// Its sentences, as numbers for [`QuestionSet::sentence`].
+    pub sentences: Range<usize>,
+}
+
+/// A question about to join a set.
+#[derive(Clone, Debug)]
+pub struct NewQuestion<'a> {
+    /// The context: consecutive sentences of the set.
+    pub context: Range<usize>,
+    /// The query with [`BLANK`] in it exactly once.
+    pub query: &'a [WordId],
+    /// The candidates in their order.
+    pub candidates: &'a [WordId],
+    /// The right one, as a place among the candidates.
+    pub answer: Option<usize>,
+    /// The class of the missing word.
+    pub class: Option<WordClass>,
+    /// The split.
+    pub split: Option<Split>,
+    /// The book, as a place in [`QuestionSet::books`].
+    pub book: Option<usize>,
+}
+
+#[derive(Clone, Debug)]
+struct Record {
+    context: Range<u32>,
+    query: Range<u32>,
+    candidates: Range<u32>,
+    blank: u32,
+    answer: Option<u16>,
+    class: Option<WordClass>,
+    split: Option<Split>,
+    book: Option<u16>,
+}
+
+impl Default for QuestionSet {
+    fn default() -> Self {
+        let mut vocabulary = Vocabulary::default();
+        vocabulary.intern(BLANK_WORD);
+        Self {
+            vocabulary,
+            words: Vec::new(),
+            sentence_ends: Vec::new(),
+            books: Vec::new(),
+            records: Vec::new(),
+            queries: Vec::new(),
+            candidates: Vec::new(),
+            candidate_fields: BTreeMap::new(),
+        }
+    }
+}
+
+impl QuestionSet {
+    /// How many questions there are.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Whether there is no question.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// The words of all sentences, queries and candidates.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
+    /// The number of a word in this set, given out now if it has none yet.
+    pub fn intern(&mut self, word: &str) -> WordId {
+        self.vocabulary.intern(word)
+    }
+
+    /// The books whose running text is at hand.
+    pub fn books(&self) -> &[BookText] {
+        &self.books
+    }
+
+    /// How many sentences are stored: running text and contexts.
+    pub fn n_sentences(&self) -> usize {
+        self.sentence_ends.len()
+    }
+
+    /// A sentence of the running text or of a context.
+    pub fn sentence(&self, index: usize) -> &[WordId] {
+        let start = if index == 0 { 0 } else { self.sentence_ends[index - 1] as usize };
+        &self.words[start..self.sentence_ends[index] as usize]
+    }
+
+    /// The question at a place, with all that is known about it.
+    pub fn example(&self, index: usize) -> Example<'_> {
+        let record = &self.records[index];
+        Example {
+            question: Question {
+                vocabulary: &self.vocabulary,
+                context: self.context(index).map(|sentence| self.sentence(sentence)).collect(),
+                query: &self.queries[usize_range(&record.query)],
+                blank: record.blank as usize,
+                candidates: &self.candidates[usize_range(&record.candidates)],
+            },
+            answer: record.answer.map(usize::from),
+            class: record.class,
+            split: record.split,
+            book: self.book(index).map(|book| self.books[book].name.as_str()),
+        }
+    }
+
+    /// All questions in their order.
+    pub fn examples(&self) -> impl ExactSizeIterator<Item = Example<'_>> {
+        (0..self.len()).map(|index| self.example(index))
+    }
+
+    /// The context of a question as a range of sentences.
+    pub fn context(&self, index: usize) -> Range<usize> {
+        usize_range(&self.records[index].context)
+    }
+
+    /// The class of a question.
+    pub fn class(&self, index: usize) -> Option<WordClass> {
+        self.records[index].class
+    }
+
+    /// The split of a question.
+    pub fn split(&self, index: usize) -> Option<Split> {
+        self.records[index].split
+    }
+
+    /// The book of a question, as a place in [`Self::books`].
+    pub fn book(&self, index: usize) -> Option<usize> {
+        self.records[index].book.map(usize::from)
+    }
+
+    /// The places of the questions of one split.
+    pub fn of_split(&self, split: Split) -> Vec<usize> {
+        (0..self.len()).filter(|&index| self.split(index) == Some(split)).collect()
+    }
+
+    /// The candidate field of a question as its CBT file has it, where it is not just the candidates
+    /// joined by `|`: four released questions end in `||`.
+    pub fn candidate_field(&self, index: usize) -> Option<&str> {
+        self.candidate_fields.get(&index).map(String::as_str)
+    }
+
+    /// Appends a sentence; gives its number.
+    pub fn push_sentence(&mut self, words: impl IntoIterator<Item = WordId>) -> usize {
+        self.words.extend(words);
+        self.sentence_ends.push(narrow(self.words.len()));
+        self.sentence_ends.len() - 1
+    }
+
+    /// Appends a book whose sentences have been pushed; gives its place in [`Self::books`].
+    pub fn push_book(&mut self, book: BookText) -> usize {
+        self.books.push(book);
+        self.books.len() - 1
+    }
+
+    /// Appends a question; gives its place.
+    ///
+    /// # Panics
+    /// If the query does not hold [`BLANK`]: readers check that first and name the line.
+    pub fn push(&mut self, question: NewQuestion<'_>) -> usize {
+        let blank = question.query.iter().position(|&word| word == BLANK);
+        let query = narrow(self.queries.len());
+        self.queries.extend_from_slice(question.query);
+        let candidates = narrow(self.candidates.len());
+        self.candidates.extend_from_slice(question.candidates);
+        self.records.push(Record {
+            context: narrow(question.context.start)..narrow(question.context.end),
+            query: query..narrow(self.queries.len()),
+            candidates: candidates..narrow(self.candidates.len()),
+            blank: narrow(blank.expect("a query has a blank")),
+            answer: question.answer.map(|a| u16::try_from(a).expect("under 65,536 candidates")),
+            class: question.class,
+            split: question.split,
+            book: question.book.map(|b| u16::try_from(b).expect("under 65,536 books")),
+        });
+        self.records.len() - 1
+    }
+
+    /// Keeps the candidate field of a question as its file had it.
+    pub fn keep_candidate_field(&mut self, index: usize, field: String) {
+        self.candidate_fields.insert(index, field);
+    }
+}
+
+fn narrow(value: usize) -> u32 {
+    u32::try_from(value).expect("a question set holds fewer than 2³² words")
+}
+
+fn usize_range(range: &Range<u32>) -> Range<usize> {
+    range.start as usize..range.end as usize
+}
