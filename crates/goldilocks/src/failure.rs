@@ -1,0 +1,91 @@
+//! Errors that a person sees: what is wrong and where, then what to do about it.
+
+use std::path::PathBuf;
+
+/// What a command can run into beyond the errors of the library crates.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// An output that would be overwritten.
+    #[error("{}: exists already", path.display())]
+    OutputExists {
+        /// The output.
+        path: PathBuf,
+    },
+    /// A file that can't be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A download whose bytes are not the published ones.
+    #[error("{url}: wrong checksum: expected {expected}, found {found}")]
+    Checksum {
+        /// Where it came from.
+        url: String,
+        /// The pinned SHA-256.
+        expected: String,
+        /// The SHA-256 of what came.
+        found: String,
+    },
+    /// A server that does not give the file.
+    #[error("{url}: {reason}")]
+    Download {
+        /// What was asked for.
+        url: String,
+        /// The server's or the network's answer.
+        reason: String,
+    },
+    /// An archive that tries to write outside its folder, or holds links.
+    #[error("{}: entry `{entry}` is not a plain file or folder below the archive's own", archive.display())]
+    UnsafeArchive {
+        /// The archive.
+        archive: PathBuf,
+        /// The entry's path.
+        entry: String,
+    },
+}
+
+impl Failure {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::OutputExists { .. } => {
+                Some("choose another `-o`, or add `--force` to replace it".to_owned())
+            }
+            Self::File { .. } => None,
+            Self::Checksum { .. } => Some(
+                "the download was removed; try again, or name another mirror with `--from URL`"
+                    .to_owned(),
+            ),
+            Self::Download { .. } => Some(
+                "what has arrived is kept: the same command goes on from there; `--from URL` names another mirror"
+                    .to_owned(),
+            ),
+            Self::UnsafeArchive { .. } => {
+                Some("nothing was unpacked; don't use this archive".to_owned())
+            }
+        }
+    }
+
+    /// For `map_err` on file operations: names the file.
+    pub fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { path, source }
+    }
+}
+
+/// The hint of the first error in the chain that has one.
+fn hint(error: &anyhow::Error) -> Option<String> {
+    error.chain().find_map(|cause| cause.downcast_ref::<Failure>().and_then(Failure::hint))
+}
+
+/// Prints `error: …` and, where there is a way out, `hint: …`.
+#[expect(clippy::print_stderr, reason = "the one place where errors reach the terminal")]
+pub fn show(error: &anyhow::Error) {
+    eprintln!("error: {error:#}");
+    if let Some(hint) = hint(error) {
+        eprintln!("hint: {hint}");
+    }
+}
