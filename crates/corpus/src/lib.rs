@@ -5,6 +5,7 @@
 //! ```
 
 mod tags;
+pub mod tales;
 mod vocabulary;
 
 pub use tags::{Entity, PartOfSpeech};

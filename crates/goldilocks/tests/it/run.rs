@@ -1,0 +1,20 @@
+//! Runs the program and shows all that it said, as one text for a snapshot.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Runs a command line in a folder: exit code, stdout and stderr, the folder's name taken out.
+pub fn goldilocks(folder: &Path, arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_goldilocks"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the program can be started");
+    let text = format!(
+        "exit {}\n{}{}",
+        output.status.code().map_or("by signal".to_owned(), |code| code.to_string()),
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    text.replace(&folder.display().to_string(), "DIR")
+}
