@@ -38,7 +38,8 @@ fn main() -> Result<(), Failure> {
 
     println!("{} books", books.len());
     for class in WordClass::ALL {
-        let sum = |field: usize| books.iter().map(|book| book[class as usize][field]).sum::<usize>();
+        let sum =
+            |field: usize| books.iter().map(|book| book[class as usize][field]).sum::<usize>();
         let (expected, found, right) = (sum(0), sum(1), sum(2));
         println!(
             "{:2}  {expected:7} {found:7}  precision {:.4}  recall {:.4}",
@@ -58,7 +59,9 @@ fn compare(builder: &Builder<'_>, first: &Path, second: &Path) -> Result<[[usize
         sentences.map(|words| words.iter().map(|word| word.text.clone()).collect()).collect()
     };
     if texts(&first_book) != texts(&second_book) {
-        return Err(format!("{}: not the sentences of {}", second.display(), first.display()).into());
+        return Err(
+            format!("{}: not the sentences of {}", second.display(), first.display()).into()
+        );
     }
     let expected: HashSet<Instance> = builder.instances(&first_book).into_iter().collect();
     let found: HashSet<Instance> = builder.instances(&second_book).into_iter().collect();
@@ -108,7 +111,9 @@ fn read_tagged(path: &Path) -> Result<Book, Failure> {
             fields.next(),
         ) else {
             let place = format!("{}:{}", path.display(), index + 1);
-            return Err(format!("{place}: expected `word TAB pos TAB entity`, found `{line}`").into());
+            return Err(
+                format!("{place}: expected `word TAB pos TAB entity`, found `{line}`").into()
+            );
         };
         let word = Word { text: text.to_owned(), pos, entity };
         sentences.last_mut().expect("a sentence is always open").push(word);

@@ -346,30 +346,18 @@ impl BookQuestions {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use std::collections::HashSet;
 
-    use corpus::{Entity, PartOfSpeech};
     use expect_test::expect;
     use proptest::prelude::*;
     use rayon::prelude::*;
 
     use super::*;
-
-    /// `word/TAG/ENTITY word/TAG …`: a tagged sentence; without an entity, `O`.
-    pub(crate) fn words(sentence: &str) -> Vec<Word> {
-        let word = |token: &str| {
-            let mut parts = token.split('/');
-            let text = parts.next().unwrap().to_owned();
-            let pos = PartOfSpeech::from_name(parts.next().unwrap()).unwrap();
-            let entity = parts.next().map_or(Entity::NONE, |name| Entity::from_name(name).unwrap());
-            Word { text, pos, entity }
-        };
-        sentence.split_whitespace().map(word).collect()
-    }
+    use crate::fixtures::tagged;
 
     fn book(name: &str, sentences: &[&str]) -> Book {
-        let sentences = sentences.iter().map(|sentence| words(sentence)).collect();
+        let sentences = sentences.iter().map(|sentence| tagged(sentence)).collect();
         Book { name: name.to_owned(), sentences }
     }
 
@@ -434,7 +422,7 @@ pub(crate) mod tests {
         let within = Rules { within_chapters: true, ..small_rules() };
         assert_eq!(instances(within, &tale), ["2 0 hen CN", "5 0 hen CN"]);
         for (word, begins) in [("CHAPTER", true), ("IX", true), ("I", false), ("chapter", false)] {
-            assert_eq!(begins_chapter(&words(&format!("{word}/NN"))), begins, "{word}");
+            assert_eq!(begins_chapter(&tagged(&format!("{word}/NN"))), begins, "{word}");
         }
     }
 
@@ -544,7 +532,7 @@ pub(crate) mod tests {
     #[test]
     fn errors_name_the_book_and_the_way_out() {
         let error = |books: &[(Book, Split)], rules| build(books, rules, Counts::All).unwrap_err();
-        let short = Book { name: "mybook".into(), sentences: vec![words("Ho/UH"); 17] };
+        let short = Book { name: "mybook".into(), sentences: vec![tagged("Ho/UH"); 17] };
         let short = error(&[(short, Split::Test)], Rules::default());
         expect!["mybook.txt: only 17 sentences were found: a question needs 21"]
             .assert_eq(&short.to_string());
@@ -553,7 +541,7 @@ pub(crate) mod tests {
         ]
         .assert_eq(&short.hint().unwrap());
 
-        let empty = Book { name: "ho".into(), sentences: vec![words("Ho/UH"); 30] };
+        let empty = Book { name: "ho".into(), sentences: vec![tagged("Ho/UH"); 30] };
         let empty = error(&[(empty, Split::Test)], Rules::default());
         expect!["no question could be built from 1 book with 30 sentences: of 0 words that could be asked for, none has 10 candidates in its context"]
             .assert_eq(&empty.to_string());
@@ -611,12 +599,12 @@ pub(crate) mod tests {
         let word = (prop::sample::select(names.to_vec()), prop::sample::select(tags.to_vec()));
         let sentence = prop::collection::vec(word, 0..9);
         prop::collection::vec(sentence, 4..30).prop_map(|sentences| {
-            let tagged = |sentence: Vec<(&str, &str)>| {
+            let sentence = |sentence: Vec<(&str, &str)>| {
                 let tokens: Vec<String> =
                     sentence.iter().map(|(word, tags)| format!("{word}/{tags}")).collect();
-                words(&tokens.join(" "))
+                tagged(&tokens.join(" "))
             };
-            Book { name: "book".into(), sentences: sentences.into_iter().map(tagged).collect() }
+            Book { name: "book".into(), sentences: sentences.into_iter().map(sentence).collect() }
         })
     }
 

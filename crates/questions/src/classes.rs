@@ -92,14 +92,14 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::build::tests::words;
+    use crate::fixtures::tagged;
 
     fn classes(change: fn(&mut Rules), sentence: &str) -> String {
         let mut rules = Rules::default();
         change(&mut rules);
         let known = |word: &str| word != "gruffkin";
         let classifier = Classifier::new(&rules, &known).unwrap();
-        let sentence = words(sentence);
+        let sentence = tagged(sentence);
         let classes = classifier.classes(&sentence);
         let code = |class: Option<WordClass>| class.map_or("-", WordClass::code);
         classes.map(code).collect::<Vec<_>>().join(" ")
