@@ -1,6 +1,7 @@
 //! [`Question`], x = (q, S, C) of §2, and [`Example`], the pair (x, a) with its class and origin.
 
 use corpus::{Vocabulary, WordId};
+use serde::{Deserialize, Serialize};
 
 /// What a model is asked: x = (q, S, C). It has no answer and no word class.
 #[derive(Clone, Debug)]
@@ -45,15 +46,19 @@ pub struct Example<'a> {
 }
 
 /// The four classes of missing words (§2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum WordClass {
     /// `NE`: the last word of an entity's mention.
+    #[serde(rename = "NE")]
     NamedEntity,
     /// `CN`: singular and plural nouns.
+    #[serde(rename = "CN")]
     CommonNoun,
     /// `V`: verbs in any form.
+    #[serde(rename = "V")]
     Verb,
     /// `P`: prepositions, subordinating conjunctions and *to*.
+    #[serde(rename = "P")]
     Preposition,
 }
 
@@ -78,7 +83,8 @@ impl WordClass {
 }
 
 /// Training, validation or test; a book is in one of them only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Split {
     /// For learning.
     Train,
