@@ -1,1 +1,77 @@
-//! To come.
+//! The methods of Table 2 behind one contract (§3, §4): question → one score a candidate.
+//!
+//! ```text
+//! KEY=VALUE ──Settings──▶ ┐
+//! QuestionSet ─Training─▶ ┴ Entry::train ──▶ Model ──save──▶ folder ──load──▶ Model ──reader──▶ Reader ──score──▶ scores
+//! ```
+//!
+//! A new model is one file, its `mod` line and its line in [`MODELS`]; the contract tests then cover it.
+//!
+//! ```
+//! use models::{Settings, Training, find, predict, score_all};
+//! use questions::{BLANK, NewQuestion, QuestionSet};
+//!
+//! let mut set = QuestionSet::default();
+//! let [the, bear, ate, soup] = ["The", "bear", "ate", "soup"].map(|word| set.intern(word));
+//! let sentence = set.push_sentence([the, bear, ate, soup]);
+//! let query = [the, BLANK, ate];
+//! let (context, candidates) = (sentence..sentence + 1, [soup, bear]);
+//! set.push(NewQuestion {
+//!     context, query: &query, candidates: &candidates,
+//!     answer: None, class: None, split: None, book: None,
+//! });
+//!
+//! let entry = find("word-distance")?;
+//! let settings = Settings::from_text(entry, ["max_penalty=5"])?;
+//! let model = (entry.train)(&settings, &Training::new(&set, 1, &|_| ()))?;
+//! let scores = score_all(&*model, &set, &[0], &[], &|_| ())?;
+//! assert_eq!(predict(&scores[0], 1, &set.example(0).question.id()), 1);
+//! # Ok::<(), models::Error>(())
+//! ```
+
+mod answering;
+mod control;
+mod error;
+mod explanation;
+#[cfg(test)]
+mod fixture;
+mod folder;
+mod lowercase;
+mod model;
+mod nearest;
+mod prediction;
+mod settings;
+mod training;
+
+mod max_frequency_context;
+mod max_frequency_corpus;
+mod sliding_window;
+mod word_distance;
+
+pub use answering::score_all;
+pub use control::Control;
+pub use error::{Error, Result};
+pub use explanation::{Explanation, Look};
+pub use folder::{Manifest, load, save};
+pub use lowercase::Lowercase;
+pub use model::{Entry, Model, Reader, Saved};
+pub use prediction::{credit, predict};
+pub use settings::{Range, Setting, Settings};
+pub use training::{Event, Part, Reporter, Training};
+
+/// Every model, in the order of the rows of Table 2.
+pub static MODELS: &[Entry] = &[
+    max_frequency_corpus::ENTRY,
+    max_frequency_context::ENTRY,
+    sliding_window::ENTRY,
+    word_distance::ENTRY,
+];
+
+/// The model of that name.
+///
+/// # Errors
+/// [`Error::UnknownModel`], whose hint has the nearest name.
+pub fn find(name: &str) -> Result<&'static Entry> {
+    let found = MODELS.iter().find(|entry| entry.name == name);
+    found.ok_or_else(|| Error::UnknownModel { name: name.to_owned() })
+}

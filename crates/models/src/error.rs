@@ -1,0 +1,153 @@
+//! Everything that can go wrong with a model, each with the way out where there is one.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::MODELS;
+use crate::nearest::nearest;
+
+/// The result of everything here that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No entry of [`MODELS`] has that name.
+    #[error("unknown model `{name}`")]
+    UnknownModel {
+        /// As typed.
+        name: String,
+    },
+    /// A setting without `=`.
+    #[error("malformed setting `{text}`: expected `KEY=VALUE`")]
+    MalformedSetting {
+        /// As typed.
+        text: String,
+    },
+    /// The model has no such setting.
+    #[error("unknown setting `{key}` of `{model}`")]
+    UnknownSetting {
+        /// The model's name.
+        model: &'static str,
+        /// As typed.
+        key: String,
+        /// The settings that it has.
+        known: Vec<&'static str>,
+    },
+    /// A value of the wrong type or out of its range.
+    #[error("wrong value of `{key}`: expected {expected}, found `{found}`")]
+    SettingValue {
+        /// The setting's name.
+        key: &'static str,
+        /// Its range in words.
+        expected: String,
+        /// As typed.
+        found: String,
+    },
+    /// The set lacks what the model learns from.
+    #[error("nothing to train `{model}` on: expected {expected}, found none")]
+    NothingToTrainOn {
+        /// The model's name.
+        model: &'static str,
+        /// What it needs.
+        expected: &'static str,
+        /// How to get it.
+        hint: &'static str,
+    },
+    /// A score that is NaN or infinite.
+    #[error("question {id}: the score of `{candidate}` is {found}: expected a finite number")]
+    NotFinite {
+        /// The question.
+        id: String,
+        /// The candidate's word.
+        candidate: String,
+        /// NaN or an infinity.
+        found: f32,
+    },
+    /// The folder to save to is there already.
+    #[error("{}: exists already", path.display())]
+    Exists {
+        /// The folder.
+        path: PathBuf,
+        /// Whether it is a model, which may be replaced.
+        is_model: bool,
+    },
+    /// The folder to load from has no manifest.
+    #[error("{}: not a model: it has no `model.toml`", path.display())]
+    NoModel {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The folder was written by another version of this program.
+    #[error("{}: other format: expected version {expected}, found {found}", path.display())]
+    OtherFormat {
+        /// The manifest.
+        path: PathBuf,
+        /// The model's name.
+        model: String,
+        /// What this version reads.
+        expected: i64,
+        /// What the folder has.
+        found: i64,
+    },
+    /// A file of a model that can't be what was written.
+    #[error("{}{}: damaged model: {reason}", path.display(), line.map(|n| format!(":{n}")).unwrap_or_default())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1, where it can be told.
+        line: Option<usize>,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The file system refuses.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// Its reason.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::UnknownModel { name } => {
+                let list = format!("`goldilocks models` lists all {}", MODELS.len());
+                Some(match nearest(name, MODELS.iter().map(|entry| entry.name)) {
+                    Some(name) => format!("did you mean `{name}`? {list}"),
+                    None => list,
+                })
+            }
+            Self::MalformedSetting { .. } => Some("for example `--set max_penalty=5`".to_owned()),
+            Self::UnknownSetting { model, key, known } => {
+                Some(match (nearest(key, known.iter().copied()), known.as_slice()) {
+                    (Some(name), _) => format!("did you mean `{name}`?"),
+                    (None, []) => format!("`{model}` has no settings"),
+                    (None, _) => format!("`goldilocks models {model}` lists its settings"),
+                })
+            }
+            Self::NothingToTrainOn { hint, .. } => Some((*hint).to_owned()),
+            Self::Exists { is_model: true, .. } => {
+                Some("choose another folder, or add `--force`".to_owned())
+            }
+            Self::Exists { is_model: false, .. } => {
+                Some("it is no model, so it is not replaced: choose another folder".to_owned())
+            }
+            Self::NoModel { path } => {
+                let path = path.display();
+                Some(format!("make it with `goldilocks train MODEL --data SET -o {path}`"))
+            }
+            Self::OtherFormat { model, .. } => {
+                Some(format!("run `goldilocks train {model}` again with this version"))
+            }
+            Self::Damaged { .. } => Some("run `goldilocks train` again".to_owned()),
+            Self::NotFinite { .. } => {
+                Some("the model diverged or its files are damaged: train it again".to_owned())
+            }
+            Self::SettingValue { .. } | Self::Io { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Settings: flat `KEY=VALUE` text → values checked against an [`Entry`] → the model's own `Config`.
+//!
+//! A model lists its [`Setting`]s in its entry and reads them into a struct with fields of the same
+//! names through [`Settings::config`]; the same list is what `goldilocks models NAME` prints.
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use toml::{Table, Value};
+
+use crate::{Entry, Error, Result};
+
+/// Something about a model that can be set.
+#[derive(Debug)]
+pub struct Setting {
+    /// The key, in snake case.
+    pub name: &'static str,
+    /// The paper's symbol; empty if it has none.
+    pub symbol: &'static str,
+    /// As one would type it; Appendix A's value where it has one.
+    pub default: &'static str,
+    /// The values that it takes.
+    pub range: Range,
+    /// A word that may stand in place of a value (`auto`, `all`); it is `None` in the `Config`.
+    pub word: Option<&'static str>,
+    /// What it does, in a sentence.
+    pub doc: &'static str,
+}
+
+/// The values that a [`Setting`] takes; both ends belong to it.
+#[derive(Clone, Copy, Debug)]
+pub enum Range {
+    /// Whole numbers.
+    Whole(i64, i64),
+    /// Numbers.
+    Real(f64, f64),
+    /// One of several words.
+    Choice(&'static [&'static str]),
+    /// `true` or `false`.
+    Flag,
+}
+
+impl Range {
+    fn parse(self, text: &str) -> Option<Value> {
+        match self {
+            Self::Whole(low, high) => {
+                let value = text.parse().ok().filter(|value| (low..=high).contains(value));
+                value.map(Value::Integer)
+            }
+            Self::Real(low, high) => {
+                let value = text.parse().ok().filter(|value| (low..=high).contains(value));
+                value.map(Value::Float)
+            }
+            Self::Choice(words) => words.contains(&text).then(|| Value::String(text.to_owned())),
+            Self::Flag => text.parse().ok().map(Value::Boolean),
+        }
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(low, high) => write!(f, "a whole number from {low} to {high}"),
+            Self::Real(low, high) => write!(f, "a number from {low} to {high}"),
+            Self::Choice(words) => write!(f, "`{}`", words.join("`, `")),
+            Self::Flag => write!(f, "`true`, `false`"),
+        }
+    }
+}
+
+impl Setting {
+    /// The values that it takes, in words.
+    pub fn expected(&self) -> String {
+        match self.word {
+            Some(word) => format!("{} or `{word}`", self.range),
+            None => self.range.to_string(),
+        }
+    }
+
+    fn parse(&self, text: &str) -> Result<Value> {
+        let value = match self.word {
+            Some(word) if word == text => Some(Value::String(text.to_owned())),
+            _ => self.range.parse(text),
+        };
+        value.ok_or_else(|| Error::SettingValue {
+            key: self.name,
+            expected: self.expected(),
+            found: text.to_owned(),
+        })
+    }
+}
+
+/// The settings of one model: every one has a value, and the value is in its range.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    model: &'static str,
+    known: &'static [Setting],
+    values: Table,
+}
+
+impl Settings {
+    /// The defaults, changed by `KEY=VALUE` texts; the last value of a key holds.
+    ///
+    /// # Errors
+    /// If a text is no `KEY=VALUE`, the model has no such key, or the value is out of range.
+    pub fn from_text<'a>(entry: &Entry, texts: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+        let mut values = Table::new();
+        for setting in entry.settings {
+            values.insert(setting.name.to_owned(), setting.parse(setting.default)?);
+        }
+        let mut settings = Self { model: entry.name, known: entry.settings, values };
+        for text in texts {
+            let malformed = || Error::MalformedSetting { text: text.to_owned() };
+            let (key, value) = text.split_once('=').ok_or_else(malformed)?;
+            settings.set(key.trim(), value.trim())?;
+        }
+        Ok(settings)
+    }
+
+    fn set(&mut self, key: &str, text: &str) -> Result<()> {
+        let known = self.known.iter().find(|setting| setting.name == key);
+        let setting = known.ok_or_else(|| Error::UnknownSetting {
+            model: self.model,
+            key: key.to_owned(),
+            known: self.known.iter().map(|setting| setting.name).collect(),
+        })?;
+        self.values.insert(key.to_owned(), setting.parse(text)?);
+        Ok(())
+    }
+
+    /// The name of the model that they belong to.
+    pub fn model(&self) -> &'static str {
+        self.model
+    }
+
+    /// All keys and values, as a manifest holds them.
+    pub fn values(&self) -> &Table {
+        &self.values
+    }
+
+    /// All keys and values as one would type them, in the order of the entry.
+    pub fn texts(&self) -> impl Iterator<Item = (&'static str, String)> {
+        self.known.iter().map(|setting| (setting.name, typed(&self.values[setting.name])))
+    }
+
+    /// The model's own struct of settings.
+    ///
+    /// # Panics
+    /// If its fields are not the entry's settings: the contract tests train every model.
+    pub fn config<Config: DeserializeOwned>(&self) -> Config {
+        let mut values = self.values.clone();
+        for setting in self.known {
+            if values[setting.name].as_str().is_some_and(|text| setting.word == Some(text)) {
+                values.remove(setting.name);
+            }
+        }
+        values.try_into().expect("a Config has the fields that its entry lists")
+    }
+}
+
+/// A value of a manifest as one would type it.
+pub(crate) fn typed(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::MODELS;
+
+    const SETTINGS: &[Setting] = &[
+        Setting {
+            name: "dim",
+            symbol: "p",
+            default: "300",
+            range: Range::Whole(1, 4096),
+            word: None,
+            doc: "Length of an embedding.",
+        },
+        Setting {
+            name: "max_memories",
+            symbol: "n",
+            default: "all",
+            range: Range::Whole(1, 1000),
+            word: Some("all"),
+            doc: "Memories a question.",
+        },
+        Setting {
+            name: "learning_rate",
+            symbol: "λ",
+            default: "0.01",
+            range: Range::Real(0.0, 10.0),
+            word: None,
+            doc: "Step of SGD.",
+        },
+        Setting {
+            name: "attention",
+            symbol: "",
+            default: "soft",
+            range: Range::Choice(&["soft", "hard"]),
+            word: None,
+            doc: "How memories are weighted.",
+        },
+        Setting {
+            name: "time",
+            symbol: "",
+            default: "true",
+            range: Range::Flag,
+            word: None,
+            doc: "Whether memories know their place.",
+        },
+    ];
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(rename_all = "lowercase")]
+    enum Attention {
+        Soft,
+        Hard,
+    }
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(deny_unknown_fields)]
+    struct Config {
+        dim: usize,
+        max_memories: Option<usize>,
+        learning_rate: f32,
+        attention: Attention,
+        time: bool,
+    }
+
+    fn entry() -> Entry {
+        Entry { name: "toy", settings: SETTINGS, ..MODELS[0] }
+    }
+
+    #[test]
+    fn defaults_become_a_config() {
+        let config: Config = Settings::from_text(&entry(), []).unwrap().config();
+        let attention = Attention::Soft;
+        let expected =
+            Config { dim: 300, max_memories: None, learning_rate: 0.01, attention, time: true };
+        assert_eq!(config, expected);
+    }
+
+    #[test]
+    fn what_is_typed_replaces_the_defaults_and_the_last_one_holds() {
+        let typed = ["dim=7", "dim = 8", "max_memories=20", "learning_rate=1", "attention=hard"];
+        let settings = Settings::from_text(&entry(), typed).unwrap();
+        let attention = Attention::Hard;
+        let expected =
+            Config { dim: 8, max_memories: Some(20), learning_rate: 1.0, attention, time: true };
+        assert_eq!(settings.config::<Config>(), expected);
+        let texts: Vec<String> =
+            settings.texts().map(|(key, value)| format!("{key}={value}")).collect();
+        assert_eq!(
+            texts,
+            ["dim=8", "max_memories=20", "learning_rate=1.0", "attention=hard", "time=true"]
+        );
+    }
+
+    #[test]
+    fn every_wrong_setting_is_answered_with_what_is_right() {
+        let messages: Vec<String> =
+            ["dim", "dmi=3", "zzz=3", "dim=0", "dim=1.5", "max_memories=some", "learning_rate=NaN"]
+                .into_iter()
+                .chain(["attention=all", "time=yes"])
+                .map(|text| {
+                    let error = Settings::from_text(&entry(), [text]).unwrap_err();
+                    format!("{error}; {}\n", error.hint().unwrap_or_default())
+                })
+                .collect();
+        expect![[r#"
+            malformed setting `dim`: expected `KEY=VALUE`; for example `--set max_penalty=5`
+            unknown setting `dmi` of `toy`; did you mean `dim`?
+            unknown setting `zzz` of `toy`; `goldilocks models toy` lists its settings
+            wrong value of `dim`: expected a whole number from 1 to 4096, found `0`; 
+            wrong value of `dim`: expected a whole number from 1 to 4096, found `1.5`; 
+            wrong value of `max_memories`: expected a whole number from 1 to 1000 or `all`, found `some`; 
+            wrong value of `learning_rate`: expected a number from 0 to 10, found `NaN`; 
+            wrong value of `attention`: expected `soft`, `hard`, found `all`; 
+            wrong value of `time`: expected `true`, `false`, found `yes`; 
+        "#]]
+        .assert_eq(&messages.concat());
+    }
+}

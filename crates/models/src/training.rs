@@ -1,0 +1,186 @@
+//! [`Training`]: what a model may learn from, and whom it tells how it goes.
+//!
+//! It is made from a whole [`QuestionSet`] but gives out its training and validation parts only, so no
+//! model can look at the test split.
+
+use std::path::Path;
+
+use corpus::{Vocabulary, WordId};
+use questions::{Example, Question, QuestionSet, Split};
+use rayon::prelude::*;
+
+use crate::prediction::credit;
+
+/// What [`crate::Entry::train`] gets.
+pub struct Training<'a> {
+    /// For learning.
+    pub train: Part<'a>,
+    /// For choosing settings and the epoch to stop at.
+    pub valid: Part<'a>,
+    /// Where all chance comes from.
+    pub seed: u64,
+    /// Hears of progress and warnings.
+    pub reporter: &'a dyn Reporter,
+    /// A folder for checkpoints, perhaps with some of an earlier run in it; none: nothing is kept.
+    pub checkpoints: Option<&'a Path>,
+}
+
+impl<'a> Training<'a> {
+    /// The training and validation parts of a set, without checkpoints.
+    pub fn new(set: &'a QuestionSet, seed: u64, reporter: &'a dyn Reporter) -> Self {
+        let part = |split| Part { set, split, places: set.of_split(split) };
+        Self {
+            train: part(Split::Train),
+            valid: part(Split::Valid),
+            seed,
+            reporter,
+            checkpoints: None,
+        }
+    }
+}
+
+/// The questions and books of one split.
+pub struct Part<'a> {
+    set: &'a QuestionSet,
+    split: Split,
+    places: Vec<usize>,
+}
+
+impl<'a> Part<'a> {
+    /// How many questions there are.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there is no question.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// The question at a place from 0 to [`Self::len`].
+    pub fn example(&self, place: usize) -> Example<'a> {
+        self.set.example(self.places[place])
+    }
+
+    /// All questions in their order.
+    pub fn examples(&self) -> impl ExactSizeIterator<Item = Example<'a>> {
+        self.places.iter().map(|&place| self.set.example(place))
+    }
+
+    /// The running text: of each book of the split its sentences in their order.
+    pub fn books(&self) -> impl Iterator<Item = impl ExactSizeIterator<Item = &'a [WordId]>> {
+        let set = self.set;
+        let books = set.books().iter().filter(|book| book.split == Some(self.split));
+        books.map(move |book| book.sentences.clone().map(|sentence| set.sentence(sentence)))
+    }
+
+    /// The words behind the numbers. It numbers the words of all splits: a model's own dictionary is
+    /// made of the words that occur in the training part.
+    pub fn vocabulary(&self) -> &'a Vocabulary {
+        self.set.vocabulary()
+    }
+
+    /// The accuracy of a way to score, a tie of k counted 1/k; none without questions whose answer is
+    /// known.
+    pub fn accuracy(&self, score: impl Fn(&Question<'a>) -> Vec<f32> + Sync) -> Option<f64> {
+        let credits: Vec<f64> = self
+            .places
+            .par_iter()
+            .filter_map(|&place| {
+                let Example { question, answer, .. } = self.set.example(place);
+                answer.map(|answer| credit(&score(&question), answer))
+            })
+            .collect();
+        (!credits.is_empty()).then(|| credits.iter().sum::<f64>() / credits.len() as f64)
+    }
+}
+
+/// Whoever listens to a training; any closure over [`Event`]s is one.
+pub trait Reporter: Sync {
+    /// Something happened.
+    fn report(&self, event: Event);
+}
+
+impl<F: Fn(Event) + Sync> Reporter for F {
+    fn report(&self, event: Event) {
+        self(event);
+    }
+}
+
+/// Something that happens in a training.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// Training goes on, but not as one may think.
+    Warning(String),
+    /// Part of the running epoch or stage is done.
+    Progress {
+        /// Steps done so far.
+        done: usize,
+        /// Steps in all.
+        total: usize,
+    },
+    /// An epoch is over; its checkpoint, if there is a folder for it, has been written.
+    Epoch {
+        /// From 1.
+        number: usize,
+        /// The most epochs that there will be.
+        total: usize,
+        /// Mean loss on the training questions in this epoch.
+        loss: f64,
+        /// Accuracy on the validation questions, if there are any.
+        valid_accuracy: Option<f64>,
+    },
+    /// A value of a setting has been tried on the validation questions.
+    Tried {
+        /// As `KEY=VALUE`.
+        setting: String,
+        /// How well it did.
+        valid_accuracy: f64,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Asked, set_of};
+
+    #[test]
+    fn the_test_split_is_out_of_reach() {
+        let asked = |split, word| Asked {
+            context: vec![word],
+            query: "the XXXXX",
+            candidates: &["fox", "hen"],
+            answer: Some(0),
+            split,
+        };
+        let set = set_of(&[
+            asked(Split::Train, "train"),
+            asked(Split::Valid, "valid"),
+            asked(Split::Test, "test"),
+        ]);
+        let training = Training::new(&set, 1, &|_| ());
+        for (part, word) in [(&training.train, "train"), (&training.valid, "valid")] {
+            assert_eq!(part.len(), 1);
+            assert_eq!(part.books().count(), 1);
+            let word = set.vocabulary().get(word).unwrap();
+            assert_eq!(part.books().flatten().collect::<Vec<_>>(), [[word]]);
+            assert_eq!(part.example(0).question.context, [[word]]);
+        }
+    }
+
+    #[test]
+    fn accuracy_counts_a_tie_of_two_as_half() {
+        let asked = |answer| Asked {
+            context: vec!["the fox"],
+            query: "the XXXXX",
+            candidates: &["fox", "hen", "owl"],
+            answer,
+            split: Split::Valid,
+        };
+        let set = set_of(&[asked(Some(0)), asked(Some(2)), asked(None)]);
+        let valid = Training::new(&set, 1, &|_| ()).valid;
+        // The first question counts ½, the second 0, the third has no answer.
+        assert_eq!(valid.accuracy(|_| vec![1.0, 1.0, 0.0]), Some(0.25));
+        assert_eq!(Training::new(&set, 1, &|_| ()).train.accuracy(|_| vec![]), None);
+    }
+}
