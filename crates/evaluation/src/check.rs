@@ -4,7 +4,7 @@
 //! answer; no other question may be there. What a line leaves out (class, split, book, answer) is
 //! filled in from the set, so that other programs need to write ids, candidates and scores only.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use questions::{Example, QuestionSet, Split, WordClass};
 
@@ -54,20 +54,24 @@ impl<'a> QuestionIndex<'a> {
     /// An index of the splits of a set that these predictions need: those they name, or all of the
     /// set's where a line names none.
     pub fn new(set: &'a QuestionSet, predictions: &[Predictions]) -> Self {
-        let mut named: Vec<Option<Split>> =
+        let named: BTreeSet<Option<Split>> =
             predictions.iter().flat_map(Predictions::splits).collect();
         if named.contains(&None) {
-            named = Split::ALL.map(Some).to_vec();
+            Self::of_splits(set, &Split::ALL)
+        } else {
+            Self::of_splits(set, &named.into_iter().flatten().collect::<Vec<_>>())
         }
-        named.push(None);
-        named.sort_unstable();
-        named.dedup();
+    }
+
+    /// An index of some splits of a set, and of its questions whose split is not known.
+    pub fn of_splits(set: &'a QuestionSet, splits: &[Split]) -> Self {
         let index = |split| {
             let ids = set.ids(split);
             let place_of = ids.iter().map(|(place, id)| (id.clone(), *place)).collect();
             SplitIndex { split, ids, place_of }
         };
-        let splits = named.into_iter().map(index).filter(|split| !split.ids.is_empty());
+        let all = splits.iter().copied().map(Some).chain([None]);
+        let splits = all.map(index).filter(|split| !split.ids.is_empty());
         Self { set, splits: splits.collect() }
     }
 
@@ -77,7 +81,8 @@ impl<'a> QuestionIndex<'a> {
     /// [`Error::Line`] for a line whose question the set lacks or knows otherwise;
     /// [`Error::Missing`] for questions without a prediction.
     pub fn check(&self, predictions: &Predictions) -> Result<Checked<'a>, Error> {
-        let places: Vec<Option<usize>> = predictions.iter().map(|p| self.place(p)).collect();
+        let places: Vec<Option<usize>> =
+            predictions.iter().map(|p| self.place(p.split, &p.id)).collect();
         let n_unknown = places.iter().filter(|place| place.is_none()).count();
         let mut filled = Vec::with_capacity(predictions.len());
         let mut known = Vec::with_capacity(predictions.len());
@@ -88,7 +93,11 @@ impl<'a> QuestionIndex<'a> {
                 fill(prediction, &self.set.example(place))
             });
             let name = || predictions.name().to_owned();
-            filled.push(fit.map_err(|problem| Error::Line { name: name(), line, problem })?);
+            filled.push(fit.map_err(|problem| Error::Line {
+                name: name(),
+                line,
+                problem: problem.into(),
+            })?);
         }
         // Filling in the split may bring two lines of one question together; this finds them.
         let predictions = Predictions::new(predictions.name(), filled)?;
@@ -96,13 +105,17 @@ impl<'a> QuestionIndex<'a> {
         Ok(Checked { set: self.set, predictions, places: known })
     }
 
-    fn place(&self, prediction: &Prediction) -> Option<usize> {
-        // Where one side does not know the split, the id decides.
-        let may_hold = |split: Option<Split>| {
-            split == prediction.split || split.is_none() || prediction.split.is_none()
-        };
-        let splits = self.splits.iter().filter(|index| may_hold(index.split));
-        splits.filter_map(|index| index.place_of.get(&prediction.id)).next().copied()
+    /// The question with an id, as a place in the set; where either side does not know the split, the
+    /// id decides.
+    pub fn place(&self, split: Option<Split>, id: &str) -> Option<usize> {
+        let may_hold =
+            |index: &&SplitIndex| index.split == split || index.split.is_none() || split.is_none();
+        self.splits.iter().filter(may_hold).find_map(|index| index.place_of.get(id)).copied()
+    }
+
+    /// The set that is indexed.
+    pub fn set(&self) -> &'a QuestionSet {
+        self.set
     }
 
     fn check_complete(&self, predictions: &Predictions, places: &[usize]) -> Result<(), Error> {

@@ -12,7 +12,8 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 
 use crate::accuracy::split_code;
 use crate::aligned::align;
-use crate::{ByClass, Error, Prediction, Predictions, bootstrap};
+use crate::bootstrap::{self, Ratio};
+use crate::{ByClass, Error, Prediction, Predictions};
 
 /// What the bootstrap draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -118,21 +119,21 @@ fn count_books(pairs: &[Pair<'_>]) -> Option<usize> {
 }
 
 fn paired(pairs: &[Pair<'_>], by_book: bool, seed: u64) -> Option<Paired> {
-    let mut differences: BTreeMap<Option<&str>, Vec<f64>> = BTreeMap::new();
+    let mut differences: BTreeMap<Option<&str>, Vec<Ratio>> = BTreeMap::new();
     let (mut only_first, mut only_second) = (0, 0);
     for pair in pairs {
         let (Some(first), Some(second)) = (pair.first.credit(), pair.second.credit()) else {
             continue;
         };
         let book = if by_book { pair.first.book.as_deref() } else { None };
-        differences.entry(book).or_default().push(first - second);
+        differences.entry(book).or_default().push((first - second, 1.0));
         match (pair.first.is_right(), pair.second.is_right()) {
             (Some(true), Some(false)) => only_first += 1,
             (Some(false), Some(true)) => only_second += 1,
             _ => {}
         }
     }
-    let clusters: Vec<Vec<f64>> = differences.into_values().collect();
+    let clusters: Vec<Vec<Ratio>> = differences.into_values().collect();
     let n: usize = clusters.iter().map(Vec::len).sum();
     if n == 0 {
         return None;
@@ -140,7 +141,7 @@ fn paired(pairs: &[Pair<'_>], by_book: bool, seed: u64) -> Option<Paired> {
     let (low, high) = bootstrap::interval(&clusters, seed);
     Some(Paired {
         n,
-        difference: clusters.iter().flatten().sum::<f64>() / n as f64,
+        difference: clusters.iter().flatten().map(|(credit, _)| credit).sum::<f64>() / n as f64,
         low,
         high,
         only_first,

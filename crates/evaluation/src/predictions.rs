@@ -142,7 +142,7 @@ impl Predictions {
                 None => prediction.check(),
             };
             if let Err(problem) = problem {
-                return Err(Error::Line { name, line, problem });
+                return Err(Error::Line { name, line, problem: problem.into() });
             }
         }
         Ok(Self { name, predictions })
