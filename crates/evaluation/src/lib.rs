@@ -1,1 +1,49 @@
-//! To come.
+//! Predictions in, honest figures out (§4 and §5): accuracy with its interval, pairs of models,
+//! ensembles, people.
+//!
+//! Everything here reads [`Predictions`], never a model: an ensemble, a person, another program and
+//! the paper's own figures ([`published`]) enter a table by the same door.
+//!
+//! | module | input → output |
+//! |---|---|
+//! | [`predictions`] | JSON lines ⇄ [`Predictions`] |
+//! | [`check`] | predictions and a question set → [`Checked`], or what does not fit |
+//! | [`accuracy`] | predictions → [`Results`]: accuracy per class with its Wilson interval |
+//! | [`seeds`] | results of several seeds → mean and standard deviation |
+//! | [`compare`](mod@compare) | two predictions of the same questions → McNemar, clustered bootstrap, Holm |
+//! | [`published`] | a figure of the paper and ours → the difference and its interval |
+//! | [`ensemble`], [`combine`](mod@combine) | predictions of several models → predictions |
+//! | [`exclusion`] | predictions → predictions without candidates that stand in the query |
+//! | [`humans`] | people's answers → predictions, agreement between annotators |
+//! | [`breakdown`] | accuracy by book, by place and frequency of the answer; what all models miss |
+
+pub mod accuracy;
+mod aligned;
+pub mod bootstrap;
+pub mod breakdown;
+mod by_class;
+pub mod check;
+pub mod combine;
+pub mod compare;
+pub mod ensemble;
+mod error;
+pub mod exclusion;
+pub mod humans;
+mod jsonl;
+mod newton;
+pub mod predictions;
+pub mod published;
+pub mod seeds;
+
+pub use accuracy::{Accuracy, Results, evaluate};
+pub use by_class::ByClass;
+pub use check::{Checked, QuestionIndex, check_against};
+pub use combine::{Combined, combine};
+pub use compare::{Comparison, Paired, Resampled, compare};
+pub use error::{Error, LineProblem};
+pub use exclusion::exclude_cooccurrences;
+pub use humans::{Agreement, HumanAnswer};
+pub use jsonl::FORMAT;
+pub use predictions::{Prediction, Predictions};
+pub use published::Difference;
+pub use seeds::{SeedResults, Spread, over_seeds};
