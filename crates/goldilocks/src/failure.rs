@@ -11,6 +11,28 @@ pub enum Failure {
         /// The output.
         path: PathBuf,
     },
+    /// A setting that is not one.
+    #[error("{what}: {message}")]
+    Setting {
+        /// What kind of setting.
+        what: &'static str,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A table that the paper does not have.
+    #[error("unknown table `{name}`")]
+    UnknownTable {
+        /// As typed.
+        name: String,
+    },
+    /// An experiment's file that says something else than what to run.
+    #[error("{}: {message}", path.display())]
+    Experiment {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
     /// A file that can't be read or written.
     #[error("{}: {source}", path.display())]
     File {
@@ -54,7 +76,14 @@ impl Failure {
             Self::OutputExists { .. } => {
                 Some("choose another `-o`, or add `--force` to replace it".to_owned())
             }
-            Self::File { .. } => None,
+            Self::UnknownTable { .. } => {
+                let names: Vec<&str> = crate::experiment::names().collect();
+                Some(format!("the tables are `{}`", names.join("`, `")))
+            }
+            Self::Experiment { .. } => {
+                Some("the repository's `experiments/` folder shows how one is written".to_owned())
+            }
+            Self::Setting { .. } | Self::File { .. } => None,
             Self::Checksum { .. } => Some(
                 "the download was removed; try again, or name another mirror with `--from URL`"
                     .to_owned(),
@@ -74,6 +103,12 @@ impl Failure {
         let path = path.into();
         move |source| Self::File { path, source }
     }
+}
+
+/// Prints `warning: …`.
+#[expect(clippy::print_stderr, reason = "the one place where warnings reach the terminal")]
+pub fn warn(text: std::fmt::Arguments<'_>) {
+    eprintln!("warning: {text}");
 }
 
 /// The hint of the first error in the chain that has one.

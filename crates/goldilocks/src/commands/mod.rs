@@ -1,13 +1,83 @@
 //! The commands, one file each: what was typed → the library crates → what is printed.
 
+pub mod build;
 pub mod fetch;
+pub mod tag;
 
 use std::fmt::Arguments;
 use std::io::Write;
 
 use anyhow::Result;
+use questions::{Split, WordClass};
+
+use crate::failure::Failure;
+
+/// A set to be like: so far the released Children's Book Test alone.
+#[derive(clap::ValueEnum, Clone, Copy, Debug)]
+pub enum Like {
+    /// The released Children's Book Test
+    Cbt,
+}
 
 /// Writes to stdout; a closed pipe is an error here, which `main` takes for success.
 pub fn print(text: Arguments<'_>) -> Result<()> {
     Ok(std::io::stdout().lock().write_fmt(text)?)
+}
+
+/// Parses `KEY=VALUE`; a value that is not TOML is taken for a string, so that `per=token` needs no quotes.
+fn setting(text: &str) -> Result<(String, toml::Value)> {
+    let Some((key, value)) = text.split_once('=') else {
+        let message = format!("expected `KEY=VALUE`, found `{text}`");
+        return Err(Failure::Setting { what: "setting", message }.into());
+    };
+    let parsed = toml::from_str::<toml::Table>(&format!("value = {value}"));
+    let value = parsed.ok().and_then(|mut table| table.remove("value"));
+    Ok((key.trim().to_owned(), value.unwrap_or_else(|| text[key.len() + 1..].into())))
+}
+
+/// Parses a class as files name it, for clap.
+pub fn word_class(code: &str) -> Result<WordClass, String> {
+    WordClass::from_code(&code.to_ascii_uppercase())
+        .ok_or_else(|| "expected NE, CN, V or P".to_owned())
+}
+
+/// Parses a split, for clap.
+pub fn split(code: &str) -> Result<Split, String> {
+    Split::from_code(code).ok_or_else(|| "expected train, valid or test".to_owned())
+}
+
+/// `1234567` → `1,234,567`.
+pub fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 book`, `1,204 books`.
+pub fn counted(number: usize, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        assert_eq!([0, 999, 1000, 656_957].map(thousands), ["0", "999", "1,000", "656,957"]);
+        assert_eq!((counted(1, "book"), counted(1204, "book")), ("1 book".into(), "1,204 books".into()));
+    }
+
+    #[test]
+    fn a_setting_needs_no_quotes() {
+        assert_eq!(setting("per=token").unwrap(), ("per".into(), "token".into()));
+        assert_eq!(setting("n_candidates=5").unwrap().1.as_integer(), Some(5));
+        assert!(setting("per").is_err());
+    }
 }

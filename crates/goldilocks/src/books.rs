@@ -1,0 +1,68 @@
+//! Where books come from, and the way from a file to a tagged [`Book`] (§2).
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use corpus::tales::{TALES, Tale};
+use corpus::{Book, Tagger};
+use sha2::{Digest, Sha256};
+
+/// A book to be read: a file, or a tale that the program carries.
+#[derive(Clone)]
+pub enum Source {
+    /// A .txt or .epub file.
+    File(PathBuf),
+    /// An embedded tale.
+    Tale(&'static Tale),
+}
+
+/// The books that were named, folders searched; the embedded tales where none was.
+pub fn sources(paths: &[PathBuf]) -> Result<Vec<Source>> {
+    if paths.is_empty() {
+        return Ok(TALES.iter().map(Source::Tale).collect());
+    }
+    let mut sources = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            sources.extend(corpus::books_in(path)?.into_iter().map(Source::File));
+        } else {
+            sources.push(Source::File(path.clone()));
+        }
+    }
+    Ok(sources)
+}
+
+impl Source {
+    /// The file's path or the tale's file name: for messages and splits.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::File(path) => path,
+            Self::Tale(tale) => Path::new(tale.name),
+        }
+    }
+
+    /// File name without folder and ending.
+    pub fn name(&self) -> String {
+        self.path().file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// The text, with SHA-256 of it for the manifest. `cut` takes out what is not the tale itself:
+    /// Project Gutenberg's header and licence, contents, captions.
+    pub fn text(&self, cut: bool) -> Result<(String, String)> {
+        let text: Cow<'static, str> = match self {
+            Self::File(path) => corpus::read_text(path)?.into(),
+            Self::Tale(tale) => tale.text.into(),
+        };
+        let sha256 = Sha256::digest(text.as_bytes()).iter().map(|b| format!("{b:02x}")).collect();
+        let text = if cut { corpus::gutenberg::cut(&text).into_owned() } else { text.into_owned() };
+        Ok((text, sha256))
+    }
+
+    /// Reads, cuts, splits and tags the book.
+    pub fn book(&self, cut: bool, tagger: &Tagger) -> Result<(Book, String)> {
+        let (text, sha256) = self.text(cut)?;
+        let sentences = tagger.tag(corpus::tokenise(&text));
+        Ok((Book { name: self.name(), sentences }, sha256))
+    }
+}

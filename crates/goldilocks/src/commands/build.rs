@@ -1,0 +1,232 @@
+//! `goldilocks build`: books → a folder of questions (§2).
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::Result;
+use corpus::Tagger;
+use questions::{
+    BookQuestions, BuildError, Builder, Built, Counts, QuestionSet, Rules, Split, SplitFile,
+    WordClass, draw_splits,
+};
+use rayon::prelude::*;
+
+use crate::books::{Source, sources};
+use crate::cli::VERSION;
+use crate::failure::Failure;
+use crate::progress::Progress;
+
+/// Options of `build`.
+#[derive(clap::Args, Debug, Default)]
+pub struct Options {
+    /// .txt and .epub files, or folders of them [default: the embedded tales]
+    #[arg(value_name = "BOOK")]
+    books: Vec<PathBuf>,
+    /// Folder to write the questions into
+    #[arg(short, long, value_name = "DIR", default_value = "questions")]
+    output: PathBuf,
+    /// Leave nothing out of the books, as the released CBT did: title pages, contents, captions
+    #[arg(long, value_name = "SET")]
+    like: Option<super::Like>,
+    /// Seed of every random choice: splits, candidates, which questions are kept
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Lines of `split TAB file name`: which book is for train, valid and test [default: drawn]
+    #[arg(long, value_name = "FILE")]
+    split: Option<PathBuf>,
+    /// Keep at most as many questions of each class as the released CBT has [default: all]
+    #[arg(long, value_name = "SET")]
+    counts: Option<super::Like>,
+    /// Classes of words to ask for
+    #[arg(long, value_name = "CLASS", value_delimiter = ',', value_parser = super::word_class)]
+    classes: Vec<WordClass>,
+    /// Sentences before the query
+    #[arg(long, value_name = "N")]
+    context: Option<usize>,
+    /// Keep each context and query in one chapter, as the paper says and the release does not
+    #[arg(long)]
+    within_chapters: bool,
+    /// Change any rule; a built folder's manifest.toml lists all of them
+    #[arg(long = "set", value_name = "RULE=VALUE")]
+    rules: Vec<String>,
+    /// Leave out books that are too short for a question instead of stopping
+    #[arg(long)]
+    skip_short: bool,
+    /// Replace the output folder if it is there
+    #[arg(long)]
+    force: bool,
+}
+
+/// What the manifest says of a book.
+struct BookLine {
+    name: String,
+    split: Split,
+    sha256: String,
+    n_sentences: usize,
+    n_words: usize,
+}
+
+/// Builds and writes; prints how many questions of each class and split there are.
+pub fn run(options: &Options, progress: Progress) -> Result<()> {
+    if options.output.exists() && !options.force {
+        return Err(Failure::OutputExists { path: options.output.clone() }.into());
+    }
+    let (built, lines) = build(options, progress)?;
+    options.show(&built, &lines)
+}
+
+/// Builds the embedded tales into a folder, whatever is there.
+pub fn build_tales(folder: &Path, seed: u64, progress: Progress) -> Result<QuestionSet> {
+    let options = Options { output: folder.to_owned(), seed, force: true, ..Options::default() };
+    Ok(build(&options, progress)?.0.set)
+}
+
+fn build(options: &Options, progress: Progress) -> Result<(Built, Vec<BookLine>)> {
+    let rules = options.rules()?;
+    let sources = sources(&options.books)?;
+    let splits = options.splits(&sources)?;
+    let tagger = Tagger::shipped();
+    let known = |word: &str| tagger.knows(word);
+    let builder = Builder::new(rules.clone(), options.seed, &known)?;
+
+    let bar = progress.steps("build", sources.len() as u64);
+    let n_short = AtomicUsize::new(0);
+    let read = |(source, &split): (&Source, &Split)| -> Result<Option<(BookQuestions, BookLine)>> {
+        let (book, sha256) = source.book(options.like.is_none(), tagger)?;
+        let questions = match builder.read(source.path(), &book, split) {
+            Err(BuildError::TooFewSentences { .. }) if options.skip_short => {
+                n_short.fetch_add(1, Ordering::Relaxed);
+                return Ok(None);
+            }
+            other => other?,
+        };
+        let n_words = book.sentences.iter().map(Vec::len).sum();
+        let n_sentences = book.sentences.len();
+        bar.set_message(book.name.clone());
+        bar.inc(1);
+        Ok(Some((questions, BookLine { name: book.name, split, sha256, n_sentences, n_words })))
+    };
+    let books: Vec<_> = sources.par_iter().zip(&splits).map(read).collect::<Result<_>>()?;
+    bar.finish_and_clear();
+    let (books, lines): (Vec<_>, Vec<_>) = books.into_iter().flatten().unzip();
+
+    let built = builder.finish(books, options.counts())?;
+    let writing = progress.spinner("write", options.output.display().to_string());
+    let manifest = options.manifest(&rules, &lines)?;
+    questions::compact::write(&built.set, &options.output, manifest, options.force)?;
+    writing.finish_and_clear();
+    warn(&built, n_short.into_inner());
+    Ok((built, lines))
+}
+
+impl Options {
+    fn rules(&self) -> Result<Rules> {
+        let mut table = toml::Table::new();
+        for text in &self.rules {
+            let (rule, value) = super::setting(text)?;
+            table.insert(rule, value);
+        }
+        let mut rules: Rules = table.try_into().map_err(|error: toml::de::Error| {
+            Failure::Setting { what: "rule", message: error.message().to_owned() }
+        })?;
+        if !self.classes.is_empty() {
+            rules.classes.clone_from(&self.classes);
+        }
+        if let Some(context) = self.context {
+            rules.context_sentences = context;
+        }
+        rules.within_chapters |= self.within_chapters;
+        Ok(rules)
+    }
+
+    fn splits(&self, sources: &[Source]) -> Result<Vec<Split>> {
+        let names: Vec<String> = sources.iter().map(Source::name).collect();
+        let file = match &self.split {
+            Some(path) => SplitFile::read(path)?,
+            None if self.books.is_empty() => {
+                SplitFile::from_text("splits.tsv".as_ref(), corpus::tales::SPLITS)?
+            }
+            None => {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                return Ok(draw_splits(&names, self.seed));
+            }
+        };
+        Ok(names.iter().map(|name| file.split(name)).collect::<Result<_, _>>()?)
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts.map_or(Counts::All, |super::Like::Cbt| Counts::Cbt)
+    }
+
+    /// Inputs by hash, rules, seed and version: what it takes to build the same folder again.
+    fn manifest(&self, rules: &Rules, lines: &[BookLine]) -> Result<toml::Table> {
+        let books = lines.iter().map(|line| {
+            let mut book = toml::Table::new();
+            book.insert("name".into(), line.name.clone().into());
+            book.insert("split".into(), line.split.code().into());
+            book.insert("sha256".into(), line.sha256.clone().into());
+            book.insert("sentences".into(), (line.n_sentences as i64).into());
+            book.insert("words".into(), (line.n_words as i64).into());
+            toml::Value::Table(book)
+        });
+        let mut manifest = toml::Table::new();
+        manifest.insert("version".into(), VERSION.into());
+        manifest.insert("seed".into(), i64::try_from(self.seed)?.into());
+        manifest.insert("cuts".into(), self.like.is_none().into());
+        manifest.insert("counts".into(), toml::Value::try_from(self.counts())?);
+        manifest.insert("rules".into(), toml::Value::try_from(rules)?);
+        manifest.insert("books".into(), toml::Value::Array(books.collect()));
+        Ok(manifest)
+    }
+
+    fn show(&self, built: &Built, lines: &[BookLine]) -> Result<()> {
+        let what = if self.books.is_empty() { "tale" } else { "book" };
+        let sum = |count: fn(&BookLine) -> usize| super::thousands(lines.iter().map(count).sum());
+        super::print(format_args!(
+            "{} from {}: {} words in {} sentences (seed {})\n\n",
+            super::counted(built.set.len(), "question"),
+            super::counted(lines.len(), what),
+            sum(|line| line.n_words),
+            sum(|line| line.n_sentences),
+            self.seed,
+        ))?;
+        super::print(format_args!("{}", counts_table(&built.set)))?;
+        super::print(format_args!("\n{}\n", self.output.display()))
+    }
+}
+
+fn counts_table(set: &questions::QuestionSet) -> String {
+    let mut counts = [[0; WordClass::ALL.len()]; Split::ALL.len()];
+    for index in 0..set.len() {
+        if let (Some(split), Some(class)) = (set.split(index), set.class(index)) {
+            counts[split as usize][class as usize] += 1;
+        }
+    }
+    let mut table = format!("{:8}", "");
+    WordClass::ALL.iter().for_each(|class| table += &format!("{:>16}", class.label()));
+    for split in Split::ALL {
+        table += &format!("\n{:8}", split.code());
+        for count in counts[split as usize] {
+            table += &format!("{:>16}", super::thousands(count));
+        }
+    }
+    table + "\n"
+}
+
+fn warn(built: &Built, n_short: usize) {
+    if n_short > 0 {
+        crate::failure::warn(format_args!(
+            "{} left out: too short for a question",
+            super::counted(n_short, "book")
+        ));
+    }
+    for shortfall in &built.shortfalls {
+        crate::failure::warn(format_args!(
+            "{} {}: {} questions where the released set has {}: all of them are kept",
+            shortfall.split.code(),
+            shortfall.class.code(),
+            super::thousands(shortfall.found),
+            super::thousands(shortfall.wanted),
+        ));
+    }
+}

@@ -1,0 +1,66 @@
+//! `goldilocks compare A.jsonl B.jsonl`: is one better than the other, on the same questions?
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use evaluation::{Comparison, Predictions, Resampled};
+use questions::{Split, WordClass};
+
+/// Options of `compare`.
+#[derive(clap::Args, Debug)]
+pub struct Options {
+    /// Predictions of the first model
+    #[arg(value_name = "A.jsonl")]
+    first: PathBuf,
+    /// Predictions of the second model on the same questions
+    #[arg(value_name = "B.jsonl")]
+    second: PathBuf,
+    /// Seed of the bootstrap
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// For programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the differences, a table a split.
+pub fn run(options: &Options) -> Result<()> {
+    let (first, second) =
+        (Predictions::read(&options.first)?, Predictions::read(&options.second)?);
+    let comparisons = evaluation::compare(&first, &second, options.seed)?;
+    if options.json {
+        return super::print(format_args!("{}\n", serde_json::to_string_pretty(&comparisons)?));
+    }
+    comparisons.iter().try_for_each(|comparison| super::print(format_args!("{}", table(comparison))))
+}
+
+fn table(comparison: &Comparison) -> String {
+    let split = comparison.split.map_or("unknown split", Split::code);
+    let mut text = format!("{} − {}, {split}\n", comparison.first, comparison.second);
+    text += &format!(
+        "  {:16}{:>7}{:>18}{:>8}{:>8}{:>12}{:>12}{:>8}\n",
+        "", "diff", "95 %", "only A", "only B", "McNemar p", "Holm p", "n"
+    );
+    for (code, paired) in comparison.classes.iter() {
+        let label = WordClass::from_code(code).map_or("All", WordClass::label);
+        let interval = format!("{:+.3} to {:+.3}", paired.low, paired.high);
+        text += &format!(
+            "  {label:16}{:>+7.3}{interval:>18}{:>8}{:>8}{:>12.4}{:>12}{:>8}\n",
+            paired.difference,
+            super::thousands(paired.only_first),
+            super::thousands(paired.only_second),
+            paired.p,
+            paired.p_holm.map_or(String::new(), |p| format!("{p:.4}")),
+            super::thousands(paired.n),
+        );
+    }
+    text += &match comparison.resampled {
+        Resampled::Books => {
+            format!("  intervals: {} resampled, then questions within\n\n", super::counted(comparison.books, "book"))
+        }
+        Resampled::Questions => {
+            "  intervals: questions resampled, since their books are not known; too narrow\n\n".into()
+        }
+    };
+    text
+}

@@ -1,0 +1,189 @@
+//! `goldilocks stats`: Table 1 for any set, beside the paper's, and what leaks from split to split.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use questions::{
+    Duplicates, Leaks, Overlap, PUBLISHED, PUBLISHED_VOCABULARY, Sameness, Split, SplitStatistics,
+    Statistics, Totals,
+};
+
+use super::{counted, thousands};
+use crate::progress::Progress;
+use crate::sets::{self, Origin};
+
+/// Books that share less than this with another are not listed.
+const LEAST_SHARE: f64 = 0.01;
+/// Pairs of books that the text lists; `--json` has all.
+const MOST_PAIRS: usize = 20;
+
+/// Options of `stats`.
+#[derive(clap::Args, Debug)]
+pub struct Options {
+    /// A question set: folder or file
+    #[arg(value_name = "SET")]
+    set: PathBuf,
+    #[command(flatten)]
+    origin: Origin,
+    /// For programs: everything as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Counts and checks the set.
+pub fn run(options: &Options, progress: Progress) -> Result<()> {
+    let set = sets::open(&options.set, &options.origin, &options.origin.on, progress)?;
+    let counting = progress.spinner("count", "words, candidates, shared text");
+    let statistics = Statistics::of(&set);
+    let leaks = Leaks::of(&set, LEAST_SHARE);
+    counting.finish_and_clear();
+    if options.json {
+        let published = serde_json::json!({
+            "splits": Split::ALL.map(|s| serde_json::json!({"split": s, "all": PUBLISHED[s as usize]})),
+            "vocabulary": PUBLISHED_VOCABULARY,
+        });
+        let all = serde_json::json!({
+            "set": options.set, "statistics": statistics, "published": published, "leaks": leaks,
+        });
+        return super::print(format_args!("{}\n", serde_json::to_string_pretty(&all)?));
+    }
+    super::print(format_args!(
+        "{}\n{}\n{}",
+        table_1(&statistics),
+        by_class(&statistics),
+        leak_report(&leaks, set.books().len()),
+    ))
+}
+
+/// Table 1, a column a split, the paper's figure in the column behind it.
+fn table_1(statistics: &Statistics) -> String {
+    let name = |split: &SplitStatistics| split.split.map_or("no split", Split::code);
+    let mut text = format!("{:37}", "Table 1");
+    for split in &statistics.splits {
+        let paper = if split.split.is_some() { "paper" } else { "" };
+        let _ = write!(text, "{:>11}{:>9}", name(split), paper);
+    }
+    let rows: [(&str, fn(&Totals) -> String); 5] = [
+        ("Number of books", |t| t.books.map_or("?".into(), thousands)),
+        ("Number of questions (context+query)", |t| thousands(t.questions)),
+        ("Average words in contexts", |t| format!("{:.0}", t.context_words)),
+        ("Average words in queries", |t| format!("{:.0}", t.query_words)),
+        ("Distinct candidates", |t| thousands(t.distinct_candidates)),
+    ];
+    for (row, figure) in rows {
+        let _ = write!(text, "\n{row:37}");
+        for split in &statistics.splits {
+            let paper = split.split.map_or(String::new(), |s| figure(&PUBLISHED[s as usize]));
+            let _ = write!(text, "{:>11}{paper:>9}", figure(&split.all));
+        }
+    }
+    let _ = writeln!(
+        text,
+        "\n{:37}{:>11}{:>9}   ({} with case)",
+        "Vocabulary size",
+        thousands(statistics.vocabulary),
+        thousands(PUBLISHED_VOCABULARY),
+        thousands(statistics.vocabulary_with_case),
+    );
+    text
+}
+
+/// What the release prints for each class.
+fn by_class(statistics: &Statistics) -> String {
+    let mut text = format!(
+        "{:23}{:>12}{:>16}{:>14}{:>13}\n",
+        "", "questions", "context words", "query words", "candidates"
+    );
+    for split in &statistics.splits {
+        for (class, totals) in &split.classes {
+            let label =
+                format!("{:6} {}", split.split.map_or("?", Split::code), class.label());
+            let _ = writeln!(
+                text,
+                "{label:23}{:>12}{:>16.1}{:>14.1}{:>13}",
+                thousands(totals.questions),
+                totals.context_words,
+                totals.query_words,
+                thousands(totals.distinct_candidates),
+            );
+        }
+    }
+    text
+}
+
+fn leak_report(leaks: &Leaks, n_books: usize) -> String {
+    let mut text = String::new();
+    if n_books == 0 {
+        text += "Shared text: not checked, since the running text of the books is not at hand\n";
+    } else {
+        let across = leaks.overlaps.iter().filter(|overlap| overlap.is_across_splits()).count();
+        let _ = writeln!(
+            text,
+            "Shared text: {} of books share {:.0} % or more of their 8-grams, {across} across splits",
+            counted(leaks.overlaps.len(), "pair"),
+            100.0 * LEAST_SHARE,
+        );
+        let mut pairs: Vec<&Overlap> = leaks.overlaps.iter().collect();
+        pairs.sort_by_key(|overlap| !overlap.is_across_splits());
+        for overlap in pairs.iter().take(MOST_PAIRS) {
+            let split = |split: Option<Split>| split.map_or("?", Split::code);
+            let _ = writeln!(
+                text,
+                "  {:4.0} %  {} {} in {} {}",
+                100.0 * overlap.share,
+                split(overlap.split),
+                overlap.book,
+                split(overlap.other_split),
+                overlap.other,
+            );
+        }
+        if pairs.len() > MOST_PAIRS {
+            let _ = writeln!(text, "  and {} more: --json lists all", pairs.len() - MOST_PAIRS);
+        }
+    }
+    text.push('\n');
+    text += &duplicate_report(&leaks.duplicates);
+    for faults in &leaks.candidates {
+        let split = faults.split.map_or("?", Split::code);
+        let class = faults.class.map_or("?", |class| class.code());
+        let _ = writeln!(
+            text,
+            "Candidates, {split} {class}: {} with twins that differ in case only ({} of them the answer's), {} with fewer than ten",
+            thousands(faults.case_twins),
+            thousands(faults.answer_has_twin),
+            thousands(faults.fewer_than_ten),
+        );
+    }
+    text
+}
+
+fn duplicate_report(duplicates: &[Duplicates]) -> String {
+    if duplicates.is_empty() {
+        return "Duplicates: none\n".to_owned();
+    }
+    let mut text = String::new();
+    for found in duplicates {
+        let what = match found.same {
+            Sameness::Question => "context, query and candidates",
+            Sameness::Passage => "context and query",
+            Sameness::Query => "query and answer",
+        };
+        let split = |split: Option<Split>| split.map_or("?", Split::code);
+        let questions = counted(found.questions, "question");
+        let _ = match found.split == found.other {
+            true => writeln!(
+                text,
+                "Duplicates: {questions} of {} repeat the {what} of an earlier one",
+                split(found.split)
+            ),
+            false => writeln!(
+                text,
+                "Duplicates: {questions} of {} have the {what} of one of {}",
+                split(found.split),
+                split(found.other)
+            ),
+        };
+    }
+    text
+}

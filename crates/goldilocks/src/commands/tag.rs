@@ -1,0 +1,29 @@
+//! `goldilocks tag FILE`: how a book is split and tagged, one word a line.
+
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use corpus::Tagger;
+
+use crate::books::Source;
+
+/// Options of `tag`.
+#[derive(clap::Args, Debug)]
+pub struct Options {
+    /// A .txt or .epub file
+    #[arg(value_name = "FILE")]
+    book: PathBuf,
+    /// Leave nothing out, as the released CBT did: title pages, contents and captions stay
+    #[arg(long, value_name = "SET")]
+    like: Option<super::Like>,
+}
+
+/// Prints `word TAB pos TAB ner`, a blank line after a sentence.
+pub fn run(options: &Options) -> Result<()> {
+    let source = Source::File(options.book.clone());
+    let (book, _) = source.book(options.like.is_none(), Tagger::shipped())?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    corpus::tagged::write(&book.sentences, &mut out)?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,97 @@
+//! `goldilocks train MODEL`: questions → a model folder.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use indicatif::ProgressBar;
+use models::{Event, Settings, Training};
+use questions::{QuestionSet, Split};
+
+use crate::cli::VERSION;
+use crate::failure::warn;
+use crate::progress::Progress;
+use crate::sets::{self, Origin};
+
+/// Options of `train`.
+#[derive(clap::Args, Debug)]
+pub struct Options {
+    /// A name that `goldilocks models` lists
+    model: String,
+    /// A question set: folder or file
+    #[arg(long, value_name = "SET")]
+    data: PathBuf,
+    /// Folder to write the model into
+    #[arg(short, long, value_name = "MODELDIR")]
+    output: PathBuf,
+    /// Change a setting; `goldilocks models MODEL` lists them
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+    /// Seed of every random choice
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Replace the model if it is there
+    #[arg(long)]
+    force: bool,
+}
+
+/// Trains on the training split, tunes on the validation split, saves.
+pub fn run(options: &Options, progress: Progress) -> Result<()> {
+    let entry = models::find(&options.model)?;
+    let settings = Settings::from_text(entry, options.settings.iter().map(String::as_str))?;
+    models::check_place(&options.output, options.force)?;
+    let set = sets::open(&options.data, &Origin::default(), &[Split::Train, Split::Valid], progress)?;
+    let data = sets::hash(&options.data)?;
+    let job = Job { settings: &settings, seed: options.seed, data: &data };
+    job.train(&set, &options.output, options.force, progress)?;
+    super::print(format_args!("{}\n", options.output.display()))
+}
+
+/// A training to be done: the same job gives the same model.
+pub struct Job<'a> {
+    /// Which model, how.
+    pub settings: &'a Settings,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Hash of the question set.
+    pub data: &'a str,
+}
+
+impl Job<'_> {
+    /// What the model's manifest says of where it comes from.
+    pub fn provenance(&self) -> BTreeMap<String, String> {
+        let entries = [("version", VERSION), ("data", self.data), ("seed", &self.seed.to_string())];
+        entries.map(|(key, value)| (key.to_owned(), value.to_owned())).into()
+    }
+
+    /// Trains and saves.
+    pub fn train(
+        &self,
+        set: &QuestionSet,
+        folder: &Path,
+        overwrite: bool,
+        progress: Progress,
+    ) -> Result<()> {
+        let bar = progress.spinner("train", self.settings.model());
+        let report = |event| show(event, self.settings.model(), &bar);
+        let entry = models::find(self.settings.model())?;
+        let model = (entry.train)(self.settings, &Training::new(set, self.seed, &report))?;
+        bar.finish_and_clear();
+        models::save(&*model, self.settings, self.provenance(), folder, overwrite)?;
+        Ok(())
+    }
+}
+
+fn show(event: Event, model: &str, bar: &ProgressBar) {
+    match event {
+        Event::Warning(text) => bar.suspend(|| warn(format_args!("{model}: {text}"))),
+        Event::Progress { done, total } => bar.set_message(format!("{model}  {done}/{total}")),
+        Event::Epoch { number, total, loss, valid_accuracy } => {
+            let valid = valid_accuracy.map_or(String::new(), |valid| format!("  valid {valid:.3}"));
+            bar.set_message(format!("{model}  epoch {number}/{total}  loss {loss:.3}{valid}"));
+        }
+        Event::Tried { setting, valid_accuracy } => {
+            bar.set_message(format!("{model}  {setting}  valid {valid_accuracy:.3}"));
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Opening a SET that was named on the command line, with its warnings told and its hash for manifests.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use questions::{OpenOptions, QuestionSet, Split, WordClass};
+use sha2::{Digest, Sha256};
+
+use crate::commands::fetch::sha256;
+use crate::failure::{Failure, warn};
+use crate::progress::Progress;
+
+/// What a question file does not say of itself.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Origin {
+    /// Class of the questions, where the file does not tell
+    #[arg(long, value_name = "CLASS", value_parser = crate::commands::word_class)]
+    pub class: Option<WordClass>,
+    /// Splits to work on; also the split of questions that do not tell theirs
+    #[arg(long, value_name = "SPLIT", value_parser = crate::commands::split)]
+    pub on: Vec<Split>,
+}
+
+/// Opens a set; `only` are the splits to read, all if there are none.
+pub fn open(
+    path: &Path,
+    origin: &Origin,
+    only: &[Split],
+    progress: Progress,
+) -> Result<QuestionSet> {
+    let options = OpenOptions {
+        class: origin.class,
+        split: if let [split] = origin.on[..] { Some(split) } else { None },
+        only: (!only.is_empty()).then(|| only.to_vec()),
+    };
+    let reading = progress.spinner("read", path.display().to_string());
+    let (set, warnings) = QuestionSet::open(path, &options)?;
+    reading.finish_and_clear();
+    for sentence in warnings.sentences() {
+        warn(format_args!("{}: {sentence}", path.display()));
+    }
+    Ok(set)
+}
+
+/// SHA-256 over the names and contents of a set's files: 16 hex digits that stand for the data.
+///
+/// A folder's files count as far as they are its own; folders in it do not.
+pub fn hash(path: &Path) -> Result<String> {
+    let mut files: Vec<PathBuf> = if path.is_dir() {
+        let entries = fs::read_dir(path).map_err(Failure::file(path))?;
+        let entries: Vec<_> = entries.collect::<Result<_, _>>().map_err(Failure::file(path))?;
+        entries.iter().map(fs::DirEntry::path).filter(|file| file.is_file()).collect()
+    } else {
+        vec![path.to_owned()]
+    };
+    files.sort();
+    let mut hash = Sha256::new();
+    for file in files {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        hash.update(format!("{name} {}\n", sha256(&file)?));
+    }
+    Ok(hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect())
+}
