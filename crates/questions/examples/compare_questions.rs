@@ -5,9 +5,12 @@
 //! ```
 //!
 //! The folders hold files of lines `word TAB pos TAB entity` with an empty line after each sentence; books are
-//! paired by their file names, and the sentences of a pair must be the same. A word is known if it stands five
-//! times, lower-cased, in the `train__` files of the folder KNOWN, which is the first folder unless given.
-//! For each class: the number of question instances on both sides, precision and recall of the second's.
+//! paired by their file names. A word is known if it stands five times, lower-cased, in the `train__` files of
+//! the folder KNOWN, which is the first folder unless given. For each class: the number of question instances
+//! on both sides, precision and recall of the second's.
+//!
+//! The second text may have other tokens and sentence ends, and more text around: its words are aligned with
+//! the first's, and instances outside the first's queries (from its 21st sentence to its last) do not count.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -53,26 +56,70 @@ fn main() -> Result<(), Failure> {
 
 /// For each class: instances of the first file, of the second, of both.
 fn compare(builder: &Builder<'_>, first: &Path, second: &Path) -> Result<[[usize; 3]; 4], Failure> {
-    let (first_book, second_book) = (read_tagged(first)?, read_tagged(second)?);
-    let texts = |book: &Book| -> Vec<Vec<String>> {
-        let sentences = book.sentences.iter();
-        sentences.map(|words| words.iter().map(|word| word.text.clone()).collect()).collect()
-    };
-    if texts(&first_book) != texts(&second_book) {
-        return Err(
-            format!("{}: not the sentences of {}", second.display(), first.display()).into()
-        );
+    let (first, second) = (read_tagged(first)?, read_tagged(second)?);
+    let place_in_first = align(&tokens(&first), &tokens(&second));
+    let (first_starts, second_starts) = (starts(&first), starts(&second));
+    let begin = first_starts.get(Rules::default().context_sentences).copied().unwrap_or(usize::MAX);
+    let within = |place: &Option<usize>| place.is_some_and(|place| place >= begin);
+    let begin = place_in_first.iter().position(within).unwrap_or(0);
+    let end = place_in_first.iter().rposition(within).unwrap_or(0);
+
+    let mut counts = [[0; 3]; 4];
+    let mut expected = HashSet::new();
+    for Instance { sentence, place, class } in builder.instances(&first) {
+        counts[class as usize][0] += 1;
+        expected.insert((first_starts[sentence] + place, class));
     }
-    let expected: HashSet<Instance> = builder.instances(&first_book).into_iter().collect();
-    let found: HashSet<Instance> = builder.instances(&second_book).into_iter().collect();
-    Ok(WordClass::ALL.map(|class| {
-        let of_class = |instance: &&Instance| instance.class == class;
-        [
-            expected.iter().filter(of_class).count(),
-            found.iter().filter(of_class).count(),
-            expected.intersection(&found).filter(of_class).count(),
-        ]
-    }))
+    for Instance { sentence, place, class } in builder.instances(&second) {
+        let word = second_starts[sentence] + place;
+        if (begin..=end).contains(&word) {
+            counts[class as usize][1] += 1;
+            let is_right =
+                place_in_first[word].is_some_and(|word| expected.contains(&(word, class)));
+            counts[class as usize][2] += usize::from(is_right);
+        }
+    }
+    Ok(counts)
+}
+
+fn tokens(book: &Book) -> Vec<&str> {
+    book.sentences.iter().flatten().map(|word| word.text.as_str()).collect()
+}
+
+/// The number of each sentence's first word in the running text.
+fn starts(book: &Book) -> Vec<usize> {
+    let mut next = 0;
+    let start = |sentence: &Vec<Word>| {
+        next += sentence.len();
+        next - sentence.len()
+    };
+    book.sentences.iter().map(start).collect()
+}
+
+/// For each word of the second text, its place in the first: where the two part, they go on together at the
+/// nearest place where the next few words are the same.
+fn align(first: &[&str], second: &[&str]) -> Vec<Option<usize>> {
+    const SAME_WORDS: usize = 6;
+    const FARTHEST: usize = 5_000;
+    let mut places = vec![None; second.len()];
+    let (mut a, mut b) = (0, 0);
+    while a < first.len() && b < second.len() {
+        if first[a] == second[b] {
+            places[b] = Some(a);
+            (a, b) = (a + 1, b + 1);
+            continue;
+        }
+        let meets = |&(skip_a, skip_b): &(usize, usize)| {
+            let ahead = |text: &[&str], from: usize| text.get(from..from + SAME_WORDS).is_some();
+            ahead(first, a + skip_a)
+                && ahead(second, b + skip_b)
+                && first[a + skip_a..][..SAME_WORDS] == second[b + skip_b..][..SAME_WORDS]
+        };
+        let skips = (1..FARTHEST).flat_map(|sum| (0..=sum).map(move |skip| (skip, sum - skip)));
+        let Some((skip_a, skip_b)) = skips.into_iter().find(meets) else { break };
+        (a, b) = (a + skip_a, b + skip_b);
+    }
+    places
 }
 
 fn files(folder: &Path) -> Result<BTreeMap<String, PathBuf>, Failure> {
