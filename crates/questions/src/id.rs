@@ -46,6 +46,17 @@ impl QuestionSet {
         }
         ids
     }
+
+    /// The ids of all questions, in their order; twins are numbered within their split.
+    pub fn all_ids(&self) -> Vec<String> {
+        let mut all = vec![String::new(); self.len()];
+        for split in Split::ALL.into_iter().map(Some).chain([None]) {
+            for (index, id) in self.ids(split) {
+                all[index] = id;
+            }
+        }
+        all
+    }
 }
 
 #[cfg(test)]

@@ -4,31 +4,49 @@
 //! holds neither the answer nor the word class, so no model can look at them; an [`Example`] holds both.
 
 mod anonymise;
+mod assemble;
+mod atomic;
 mod build;
 mod build_error;
+mod bytes;
 mod candidates;
 mod case;
+pub mod cbt;
 mod classes;
+pub mod compact;
 mod counts;
+mod error;
 #[cfg(test)]
 mod fixtures;
 mod id;
+pub mod jsonl;
 mod leaks;
+mod merge;
+mod open;
+pub mod parquet;
 mod question;
 mod rules;
+mod running_text;
 mod seeds;
+mod sentence;
 mod set;
 mod splits;
 mod statistics;
+mod write;
 
 pub use anonymise::{Anonymiser, anonymise};
+pub use atomic::{write_file, write_folder};
 pub use build::{BookQuestions, Builder, Built, Instance};
 pub use build_error::BuildError;
+pub use bytes::Damage;
 pub use classes::Classifier;
 pub use counts::{Counts, Shortfall};
+pub use error::{At, Error, Flaw, Result};
 pub use leaks::{CandidateFaults, Duplicates, Leaks, Overlap, Sameness};
+pub use open::{OpenOptions, Warnings};
 pub use question::{Example, Question, Split, WordClass};
 pub use rules::{CandidateOrder, FillUp, Per, Rules};
 pub use set::{BLANK, BLANK_WORD, BookText, NewQuestion, QuestionSet};
 pub use splits::{SplitFile, draw_splits};
 pub use statistics::{PUBLISHED, PUBLISHED_VOCABULARY, SplitStatistics, Statistics, Totals};
+pub use write::Format;

@@ -28,7 +28,8 @@ pub struct QuestionSet {
     candidate_fields: BTreeMap<usize, String>,
 }
 
-/// The running text of a book: a range of the set's sentences.
+/// A book that questions come from, with its running text: a range of the set's sentences, empty where
+/// a file names the book but does not hold its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BookText {
     /// Its name, as the file had it.
@@ -64,10 +65,10 @@ struct Record {
     query: Range<u32>,
     candidates: Range<u32>,
     blank: u32,
-    answer: Option<u16>,
+    answer: Option<u32>,
     class: Option<WordClass>,
     split: Option<Split>,
-    book: Option<u16>,
+    book: Option<u32>,
 }
 
 impl Default for QuestionSet {
@@ -108,7 +109,7 @@ impl QuestionSet {
         self.vocabulary.intern(word)
     }
 
-    /// The books whose running text is at hand.
+    /// The books that questions come from, and those whose running text is at hand.
     pub fn books(&self) -> &[BookText] {
         &self.books
     }
@@ -126,18 +127,17 @@ impl QuestionSet {
 
     /// The question at a place, with all that is known about it.
     pub fn example(&self, index: usize) -> Example<'_> {
-        let record = &self.records[index];
         Example {
             question: Question {
                 vocabulary: &self.vocabulary,
                 context: self.context(index).map(|sentence| self.sentence(sentence)).collect(),
-                query: &self.queries[usize_range(&record.query)],
-                blank: record.blank as usize,
-                candidates: &self.candidates[usize_range(&record.candidates)],
+                query: self.query(index),
+                blank: self.blank(index),
+                candidates: self.candidates(index),
             },
-            answer: record.answer.map(usize::from),
-            class: record.class,
-            split: record.split,
+            answer: self.answer(index),
+            class: self.class(index),
+            split: self.split(index),
             book: self.book(index).map(|book| self.books[book].name.as_str()),
         }
     }
@@ -152,6 +152,26 @@ impl QuestionSet {
         usize_range(&self.records[index].context)
     }
 
+    /// The query of a question, with [`BLANK`] in it.
+    pub fn query(&self, index: usize) -> &[WordId] {
+        &self.queries[usize_range(&self.records[index].query)]
+    }
+
+    /// The place of the missing word in the query of a question.
+    pub fn blank(&self, index: usize) -> usize {
+        self.records[index].blank as usize
+    }
+
+    /// The candidates of a question.
+    pub fn candidates(&self, index: usize) -> &[WordId] {
+        &self.candidates[usize_range(&self.records[index].candidates)]
+    }
+
+    /// The answer of a question, as a place among its candidates.
+    pub fn answer(&self, index: usize) -> Option<usize> {
+        self.records[index].answer.map(|answer| answer as usize)
+    }
+
     /// The class of a question.
     pub fn class(&self, index: usize) -> Option<WordClass> {
         self.records[index].class
@@ -164,7 +184,7 @@ impl QuestionSet {
 
     /// The book of a question, as a place in [`Self::books`].
     pub fn book(&self, index: usize) -> Option<usize> {
-        self.records[index].book.map(usize::from)
+        self.records[index].book.map(|book| book as usize)
     }
 
     /// The places of the questions of one split.
@@ -206,12 +226,28 @@ impl QuestionSet {
             query: query..narrow(self.queries.len()),
             candidates: candidates..narrow(self.candidates.len()),
             blank: narrow(blank.expect("a query has a blank")),
-            answer: question.answer.map(|a| u16::try_from(a).expect("under 65,536 candidates")),
+            answer: question.answer.map(narrow),
             class: question.class,
             split: question.split,
-            book: question.book.map(|b| u16::try_from(b).expect("under 65,536 books")),
+            book: question.book.map(narrow),
         });
         self.records.len() - 1
+    }
+
+    /// Takes the words of a part into this vocabulary and renumbers them in the part, which is left
+    /// without a vocabulary of its own.
+    pub(crate) fn adopt(&mut self, part: &mut QuestionSet) {
+        let words = std::mem::take(&mut part.vocabulary);
+        let numbers: Vec<WordId> = words.iter().map(|word| self.vocabulary.intern(word)).collect();
+        let parts = [&mut part.words, &mut part.queries, &mut part.candidates];
+        for word in parts.into_iter().flatten() {
+            *word = numbers[word.index()];
+        }
+    }
+
+    /// The words of sentences, queries and candidates together: each kind is held below 2³².
+    pub(crate) fn n_words(&self) -> usize {
+        self.words.len() + self.queries.len() + self.candidates.len()
     }
 
     /// Keeps the candidate field of a question as its file had it.

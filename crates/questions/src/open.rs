@@ -1,0 +1,193 @@
+//! A path → [`QuestionSet`]: a compact form, a folder in the layout of the released CBT, or one file.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::merge::merge;
+use crate::{QuestionSet, Split, WordClass, cbt, compact, jsonl, parquet, running_text};
+
+/// What a caller knows or wants beyond the path.
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    /// The class of questions that do not tell theirs.
+    pub class: Option<WordClass>,
+    /// The split of questions that do not tell theirs.
+    pub split: Option<Split>,
+    /// The splits to read, all if none is given; questions of unknown split are always read.
+    pub only: Option<Vec<Split>>,
+}
+
+impl OpenOptions {
+    /// Whether questions of this split are to be read.
+    pub(crate) fn wants(&self, split: Option<Split>) -> bool {
+        match (&self.only, split) {
+            (Some(only), Some(split)) => only.contains(&split),
+            _ => true,
+        }
+    }
+}
+
+/// What was odd about a set but no error, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Warnings {
+    /// Questions whose candidate list has empty fields.
+    pub empty_candidate_fields: usize,
+    /// Questions whose context stands in no book, though running text is there.
+    pub contexts_outside_books: usize,
+}
+
+impl Warnings {
+    /// A sentence for each kind that occurred.
+    pub fn sentences(&self) -> Vec<String> {
+        let questions =
+            |n: usize| if n == 1 { "1 question".into() } else { format!("{n} questions") };
+        let mut sentences = Vec::new();
+        if self.empty_candidate_fields > 0 {
+            let found = questions(self.empty_candidate_fields);
+            sentences.push(format!(
+                "{found} with empty fields in the candidate list: the empty fields are no candidates, \
+                 and are written back as they were"
+            ));
+        }
+        if self.contexts_outside_books > 0 {
+            let found = questions(self.contexts_outside_books);
+            sentences.push(format!(
+                "{found} with a context that is not in the running text: their book is unknown"
+            ));
+        }
+        sentences
+    }
+
+    fn add(&mut self, other: Self) {
+        self.empty_candidate_fields += other.empty_candidate_fields;
+        self.contexts_outside_books += other.contexts_outside_books;
+    }
+}
+
+impl QuestionSet {
+    /// Opens a compact form, a folder in the layout of the released CBT, or a file that ends in `.txt`,
+    /// `.jsonl` or `.parquet`.
+    ///
+    /// # Errors
+    /// [`Error::Missing`], [`Error::NoSet`], [`Error::UnknownEnding`], [`Error::Empty`], and those of the
+    /// reader.
+    pub fn open(path: &Path, options: &OpenOptions) -> Result<(Self, Warnings)> {
+        let missing = || Error::Missing { path: path.to_owned() };
+        let is_folder = fs::metadata(path).map_err(|_| missing())?.is_dir();
+        let (set, warnings) = if !is_folder {
+            open_file(path, options)?
+        } else if path.join(compact::MANIFEST).is_file() {
+            (compact::read(path, options)?, Warnings::default())
+        } else {
+            open_released(path, options)?
+        };
+        match set.is_empty() {
+            true => Err(Error::Empty { path: path.to_owned() }),
+            false => Ok((set, warnings)),
+        }
+    }
+}
+
+fn open_file(path: &Path, options: &OpenOptions) -> Result<(QuestionSet, Warnings)> {
+    let options = with_origin_of_name(path, options);
+    let open = || File::open(path).map_err(|cause| Error::Read { path: path.to_owned(), cause });
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("txt") => {
+            let splits = options.split.map_or(Split::ALL.to_vec(), |split| vec![split]);
+            let folder = path.parent().unwrap_or(Path::new(""));
+            open_cbt_files(vec![(path.to_owned(), options)], folder, &splits)
+        }
+        Some("jsonl") => jsonl::read(open()?, path, &options),
+        Some("parquet") => parquet::read(open()?, path, &options),
+        _ => Err(Error::UnknownEnding { path: path.to_owned() }),
+    }
+}
+
+/// Class and split from the name of a file, `cbtest_NE_valid_2000ex.txt`, where the caller leaves them open.
+fn with_origin_of_name(path: &Path, options: &OpenOptions) -> OpenOptions {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let parts = || name.split(|c: char| !c.is_alphanumeric());
+    OpenOptions {
+        class: options.class.or_else(|| parts().find_map(WordClass::from_code)),
+        split: options.split.or_else(|| {
+            parts().find_map(|part| match part {
+                "validation" => Some(Split::Valid),
+                _ => Split::from_code(part),
+            })
+        }),
+        only: options.only.clone(),
+    }
+}
+
+/// The files of a folder in the released layout, in the order of splits and classes.
+fn open_released(folder: &Path, options: &OpenOptions) -> Result<(QuestionSet, Warnings)> {
+    let failed = |cause| Error::Read { path: folder.to_owned(), cause };
+    let mut files: Vec<((Split, WordClass), PathBuf)> = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if let Some(origin) = released_origin(&path) {
+            files.push((origin, path));
+        }
+    }
+    if files.is_empty() {
+        return Err(Error::NoSet { path: folder.to_owned() });
+    }
+    files.sort();
+    files.retain(|((split, _), _)| options.wants(Some(*split)));
+    let splits: Vec<Split> =
+        Split::ALL.into_iter().filter(|&split| options.wants(Some(split))).collect();
+    let with_options = |((split, class), path)| {
+        (path, OpenOptions { class: Some(class), split: Some(split), only: None })
+    };
+    open_cbt_files(files.into_iter().map(with_options).collect(), folder, &splits)
+}
+
+/// Split and class of `cbtest_{CLASS}_train.txt` and `cbtest_{CLASS}_{valid,test}_{N}ex.txt`.
+fn released_origin(path: &Path) -> Option<(Split, WordClass)> {
+    let name = path.file_name()?.to_str()?.strip_prefix("cbtest_")?.strip_suffix(".txt")?;
+    let (class, rest) = name.split_once('_')?;
+    let (split, count) = rest.split_once('_').unwrap_or((rest, "0ex"));
+    let digits = count.strip_suffix("ex")?;
+    let is_count = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let origin = (Split::from_code(split)?, WordClass::from_code(class)?);
+    is_count.then_some(origin)
+}
+
+/// Reads files of CBT text in parallel and looks their questions up in the running text.
+fn open_cbt_files(
+    files: Vec<(PathBuf, OpenOptions)>,
+    folder: &Path,
+    splits: &[Split],
+) -> Result<(QuestionSet, Warnings)> {
+    let read_books = || {
+        let mut set = QuestionSet::default();
+        for file in running_text::files(folder, splits)? {
+            running_text::read(&mut set, &file)?;
+        }
+        Ok::<_, Error>(set)
+    };
+    let read_part = |(path, options): &(PathBuf, OpenOptions)| {
+        let failed = |cause| Error::Read { path: path.clone(), cause };
+        cbt::read(File::open(path).map_err(failed)?, path, options)
+    };
+    let read_parts = || files.par_iter().map(read_part).collect::<Vec<_>>();
+    let (books, results) = rayon::join(read_books, read_parts);
+    let mut warnings = Warnings::default();
+    let mut parts = Vec::with_capacity(results.len());
+    for result in results {
+        let (part, of_part) = result?;
+        warnings.add(of_part);
+        parts.push(part);
+    }
+    let books = books?;
+    let words = parts.iter().chain([&books]).map(QuestionSet::n_words).sum::<usize>();
+    if u32::try_from(words).is_err() {
+        return Err(Error::TooLarge { path: folder.to_owned() });
+    }
+    let (set, outside) = merge(books, parts);
+    warnings.contexts_outside_books = outside;
+    Ok((set, warnings))
+}
