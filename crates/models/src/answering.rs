@@ -118,9 +118,11 @@ mod tests {
 
     #[test]
     fn a_score_that_is_no_number_stops_everything() {
-        let error =
-            score_all(&CountSentences, &set([3, 4].into_iter()), &[0, 1], &[], &|_| ()).unwrap_err();
-        expect_test::expect!["question ee9048941f3eeb97: the score of `fox` is NaN: expected a finite number"]
-            .assert_eq(&error.to_string());
+        let error = score_all(&CountSentences, &set([3, 4].into_iter()), &[0, 1], &[], &|_| ())
+            .unwrap_err();
+        expect_test::expect![
+            "question ee9048941f3eeb97: the score of `fox` is NaN: expected a finite number"
+        ]
+        .assert_eq(&error.to_string());
     }
 }

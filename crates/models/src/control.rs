@@ -73,8 +73,7 @@ mod tests {
     fn sentences_are_shuffled_whole_and_by_the_seed() {
         let set = one_question(&["a", "b", "c", "d", "e"], "the XXXXX .", &["a", "c"]);
         let question = set.example(0).question;
-        let shuffled =
-            |seed| Control::ShuffledSentences { seed }.apply(question.clone()).context;
+        let shuffled = |seed| Control::ShuffledSentences { seed }.apply(question.clone()).context;
         assert_eq!(shuffled(1), shuffled(1));
         assert_ne!(shuffled(1), shuffled(2));
         assert_ne!(shuffled(1), question.context);

@@ -55,9 +55,11 @@ pub fn texts() -> impl Strategy<Value = (Vec<String>, String, Vec<String>)> {
     let context = prop::collection::vec(words(0..12), 0..5);
     let query = (words(0..7), words(0..7));
     let candidates = prop::sample::subsequence(vec!["a", "A", "b", "c", "É", "é", "absent"], 2..=7);
-    (context, query, candidates.prop_shuffle()).prop_map(|(context, (before, after), candidates)| {
-        let query = [before, vec![questions::BLANK_WORD], after].concat().join(" ");
-        let context = context.into_iter().map(|sentence| sentence.join(" ")).collect();
-        (context, query, candidates.into_iter().map(str::to_owned).collect())
-    })
+    (context, query, candidates.prop_shuffle()).prop_map(
+        |(context, (before, after), candidates)| {
+            let query = [before, vec![questions::BLANK_WORD], after].concat().join(" ");
+            let context = context.into_iter().map(|sentence| sentence.join(" ")).collect();
+            (context, query, candidates.into_iter().map(str::to_owned).collect())
+        },
+    )
 }

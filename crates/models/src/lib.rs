@@ -52,7 +52,7 @@ pub use answering::score_all;
 pub use control::Control;
 pub use error::{Error, Result};
 pub use explanation::{Explanation, Look};
-pub use folder::{Manifest, load, save};
+pub use folder::{Manifest, check_place, load, save};
 pub use lowercase::Lowercase;
 pub use model::{Entry, Model, Reader, Saved};
 pub use prediction::{credit, predict};

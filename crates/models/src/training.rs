@@ -83,15 +83,28 @@ impl<'a> Part<'a> {
     /// The accuracy of a way to score, a tie of k counted 1/k; none without questions whose answer is
     /// known.
     pub fn accuracy(&self, score: impl Fn(&Question<'a>) -> Vec<f32> + Sync) -> Option<f64> {
-        let credits: Vec<f64> = self
+        self.accuracies(|question| vec![score(question)]).map(|accuracies| accuracies[0])
+    }
+
+    /// The accuracies of several ways to score that share some of their work, such as the values of a
+    /// setting that is tuned.
+    pub fn accuracies(
+        &self,
+        score: impl Fn(&Question<'a>) -> Vec<Vec<f32>> + Sync,
+    ) -> Option<Vec<f64>> {
+        let credits: Vec<Vec<f64>> = self
             .places
             .par_iter()
             .filter_map(|&place| {
                 let Example { question, answer, .. } = self.set.example(place);
-                answer.map(|answer| credit(&score(&question), answer))
+                let answer = answer?;
+                Some(score(&question).iter().map(|scores| credit(scores, answer)).collect())
             })
             .collect();
-        (!credits.is_empty()).then(|| credits.iter().sum::<f64>() / credits.len() as f64)
+        let mean = |way: usize| {
+            credits.iter().map(|credits| credits[way]).sum::<f64>() / credits.len() as f64
+        };
+        credits.first().map(|first| (0..first.len()).map(mean).collect())
     }
 }
 
