@@ -1,0 +1,236 @@
+//! What can be wrong with predictions: the file and line, what was expected and found, the way out.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Anything that keeps predictions from becoming a figure.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file that can't be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A line of a predictions file that is no prediction, or does not fit the question set.
+    #[error("{name}:{line}: {problem}")]
+    Line {
+        /// The predictions' name: the path as it was given.
+        name: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        problem: LineProblem,
+    },
+    /// A predictions file without a line.
+    #[error("{name}: no predictions: expected one JSON object a line, found an empty file")]
+    Empty {
+        /// The predictions' name.
+        name: String,
+    },
+    /// Nothing to be right about.
+    #[error("{name}: none of the {n} questions of split `{split}` has a known answer")]
+    NoAnswers {
+        /// The predictions' name.
+        name: String,
+        /// The split's code, `unknown` where the file does not tell.
+        split: &'static str,
+        /// How many questions there are.
+        n: usize,
+    },
+    /// Questions of the set that nobody answered.
+    #[error(
+        "{name}: {} of the {of} questions of split `{split}` are missing: {}",
+        missing.len(), first_few(missing)
+    )]
+    Missing {
+        /// The predictions' name.
+        name: String,
+        /// The split's code.
+        split: &'static str,
+        /// The ids that are not there.
+        missing: Vec<String>,
+        /// How many there should be.
+        of: usize,
+    },
+    /// Two predictions that do not answer the same questions.
+    #[error(
+        "`{first}` and `{second}` answer different questions: {} are in `{lacking_in_second}` only: {}",
+        ids.len(), first_few(ids)
+    )]
+    OtherQuestions {
+        /// The first predictions' name.
+        first: String,
+        /// The second predictions' name.
+        second: String,
+        /// Whichever of the two has the questions that the other lacks.
+        lacking_in_second: String,
+        /// The ids that only one has.
+        ids: Vec<String>,
+    },
+}
+
+/// What is wrong with one line of a predictions file.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum LineProblem {
+    /// Not JSON.
+    #[error("not a JSON object: {message} at column {column}")]
+    Json {
+        /// What the parser says.
+        message: String,
+        /// Where in the line, from 1.
+        column: usize,
+    },
+    /// Written by a newer program.
+    #[error("predictions of format {found}: expected {expected} or lower")]
+    NewerFormat {
+        /// The newest format that this version reads.
+        expected: u64,
+        /// The line's.
+        found: u64,
+    },
+    /// A key that every line needs.
+    #[error("the key `{key}` is missing")]
+    MissingKey {
+        /// The key.
+        key: &'static str,
+    },
+    /// A value of the wrong kind.
+    #[error("`{key}`: expected {expected}, found {found}")]
+    WrongType {
+        /// The key.
+        key: &'static str,
+        /// The kind of value that belongs there.
+        expected: &'static str,
+        /// The value that stands there, shortened.
+        found: String,
+    },
+    /// A choice needs two candidates.
+    #[error("`candidates`: expected two or more, found {found}")]
+    FewCandidates {
+        /// How many there are.
+        found: usize,
+    },
+    /// A candidate that stands twice.
+    #[error("`candidates`: expected distinct words, found `{candidate}` twice")]
+    DoubledCandidate {
+        /// The candidate.
+        candidate: String,
+    },
+    /// Not one score a candidate.
+    #[error("`scores`: expected {expected}, one a candidate, found {found}")]
+    ScoreCount {
+        /// How many candidates there are.
+        expected: usize,
+        /// How many scores there are.
+        found: usize,
+    },
+    /// A score that is no number.
+    #[error("`scores`: expected finite numbers, found {found}")]
+    ScoreNotFinite {
+        /// What stands there.
+        found: String,
+    },
+    /// A word that can't be chosen, or can't be right.
+    #[error("`{key}`: expected one of the candidates, found `{found}`")]
+    NotACandidate {
+        /// `answer` or `predicted`.
+        key: &'static str,
+        /// The word.
+        found: String,
+        /// The candidate that differs from it in case only.
+        twin: Option<String>,
+    },
+    /// A prediction that its own scores contradict.
+    #[error(
+        "`predicted`: expected a candidate with the highest score, {best} (`{best_candidate}`), \
+         found `{predicted}` with {score}"
+    )]
+    NotHighest {
+        /// The candidate that is said to be predicted.
+        predicted: String,
+        /// Its score.
+        score: f64,
+        /// A candidate with the highest score.
+        best_candidate: String,
+        /// The highest score.
+        best: f64,
+    },
+    /// A question that is answered twice.
+    #[error("question `{id}` stands here again: first in line {first}")]
+    DoubledId {
+        /// The id.
+        id: String,
+        /// The line of its first prediction.
+        first: usize,
+    },
+    /// A question that the set does not have.
+    #[error("question `{id}` is not in the question set{}", if *n > 1 { format!(", nor are {} later ones", n - 1) } else { String::new() })]
+    UnknownId {
+        /// The id.
+        id: String,
+        /// How many lines of the file have such ids, this one counted.
+        n: usize,
+    },
+    /// The set says something else about the question.
+    #[error("`{key}` differs from the question set: expected {expected}, found {found}")]
+    Differs {
+        /// The key.
+        key: &'static str,
+        /// What the set has.
+        expected: String,
+        /// What the line has.
+        found: String,
+    },
+}
+
+impl Error {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::File { .. } => None,
+            Self::Line { problem, .. } => problem.hint(),
+            Self::Empty { .. } => Some("was the program that wrote it stopped?".to_owned()),
+            Self::NoAnswers { .. } => {
+                Some("`--questions SET` takes the answers from a question set".to_owned())
+            }
+            Self::Missing { .. } => Some(
+                "is it the right set? without `--questions` the figures cover only what is there"
+                    .to_owned(),
+            ),
+            Self::OtherQuestions { .. } => {
+                Some("answer the same set and splits with both models".to_owned())
+            }
+        }
+    }
+}
+
+impl LineProblem {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::NewerFormat { .. } => "a newer version of this program wrote it: update",
+            Self::MissingKey { .. } => "a line needs at least `id`, `candidates` and `scores`",
+            Self::ScoreNotFinite { .. } => {
+                "JSON has no NaN or infinity; look for a model that diverged, or a log of zero"
+            }
+            Self::NotACandidate { twin: Some(twin), .. } => {
+                return Some(format!("`{twin}` is a candidate: case counts"));
+            }
+            Self::NotHighest { .. } => {
+                "higher scores are better: negate losses; without `predicted` it is filled in"
+            }
+            Self::UnknownId { .. } => "is it the right set, and the right split of it?",
+            Self::Differs { .. } => "is it the right set? another one may have been answered",
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+}
+
+fn first_few(ids: &[String]) -> String {
+    let shown: Vec<String> = ids.iter().take(3).map(|id| format!("`{id}`")).collect();
+    shown.join(", ") + if ids.len() > shown.len() { ", …" } else { "" }
+}
