@@ -56,18 +56,13 @@ pub enum Error {
         of: usize,
     },
     /// Two predictions that do not answer the same questions.
-    #[error(
-        "`{first}` and `{second}` answer different questions: {} are in `{lacking_in_second}` only: {}",
-        ids.len(), first_few(ids)
-    )]
+    #[error("{these}: {} questions of `{those}` are missing: {}", ids.len(), first_few(ids))]
     OtherQuestions {
-        /// The first predictions' name.
-        first: String,
-        /// The second predictions' name.
-        second: String,
-        /// Whichever of the two has the questions that the other lacks.
-        lacking_in_second: String,
-        /// The ids that only one has.
+        /// The predictions that lack them.
+        these: String,
+        /// The predictions that have them.
+        those: String,
+        /// The ids.
         ids: Vec<String>,
     },
 }
@@ -174,12 +169,14 @@ pub enum LineProblem {
         /// How many lines of the file have such ids, this one counted.
         n: usize,
     },
-    /// The set says something else about the question.
-    #[error("`{key}` differs from the question set: expected {expected}, found {found}")]
+    /// The set, or another model, says something else about the question.
+    #[error("`{key}` differs from {from}: expected {expected}, found {found}")]
     Differs {
         /// The key.
         key: &'static str,
-        /// What the set has.
+        /// Who says something else: `the question set`, or the other predictions' name.
+        from: String,
+        /// What is said there.
         expected: String,
         /// What the line has.
         found: String,
@@ -221,6 +218,9 @@ impl LineProblem {
             }
             Self::NotHighest { .. } => {
                 "higher scores are better: negate losses; without `predicted` it is filled in"
+            }
+            Self::DoubledId { .. } => {
+                "a question is answered once; one that is in two splits needs `split` on both lines"
             }
             Self::UnknownId { .. } => "is it the right set, and the right split of it?",
             Self::Differs { .. } => "is it the right set? another one may have been answered",

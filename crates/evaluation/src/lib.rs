@@ -2,19 +2,33 @@
 //! ensembles, people.
 //!
 //! Everything here reads [`Predictions`], never a model: an ensemble, a person, another program and
-//! the paper's own figures  enter a table by the same door.
+//! the paper's own figures ([`published`]) enter a table by the same door.
 //!
 //! | module | input → output |
 //! |---|---|
 //! | [`predictions`] | JSON lines ⇄ [`Predictions`] |
+//! | [`check`] | predictions and a question set → [`Checked`], or what does not fit |
 //! | [`accuracy`] | predictions → [`Results`]: accuracy per class with its Wilson interval |
+//! | [`seeds`] | results of several seeds → mean and standard deviation |
+//! | [`compare`](mod@compare) | two predictions of the same questions → McNemar, clustered bootstrap, Holm |
+//! | [`published`] | a figure of the paper and ours → the difference and its interval |
 
 pub mod accuracy;
+mod aligned;
+pub mod bootstrap;
 mod by_class;
+pub mod check;
+pub mod compare;
 mod error;
 pub mod predictions;
+pub mod published;
+pub mod seeds;
 
 pub use accuracy::{Accuracy, Results, evaluate};
 pub use by_class::ByClass;
+pub use check::{Checked, QuestionIndex, check_against};
+pub use compare::{Comparison, Paired, Resampled, compare};
 pub use error::{Error, LineProblem};
 pub use predictions::{Prediction, Predictions};
+pub use published::Difference;
+pub use seeds::{SeedResults, Spread, over_seeds};

@@ -105,7 +105,8 @@ impl Prediction {
             return Err(LineProblem::NotHighest {
                 predicted: self.candidates[self.predicted].clone(),
                 score: self.scores[self.predicted],
-                best_candidate: self.candidates[best_place.expect("the best is one of them")].clone(),
+                best_candidate: self.candidates[best_place.expect("the best is one of them")]
+                    .clone(),
                 best,
             });
         }
