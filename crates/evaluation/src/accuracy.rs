@@ -62,11 +62,7 @@ pub struct Results {
 pub fn evaluate(predictions: &Predictions) -> Result<Vec<Results>, Error> {
     let of_split = |split| {
         let of_split: Vec<&Prediction> = predictions.of_split(split).collect();
-        let accuracy = |of_class: &[&Prediction]| {
-            Accuracy::from_credits(of_class.iter().filter_map(|prediction| prediction.credit()))
-        };
-        let classes = ByClass::of(&of_split, |prediction| prediction.class, accuracy);
-        let classes = classes.ok_or_else(|| Error::NoAnswers {
+        let classes = accuracies(&of_split).ok_or_else(|| Error::NoAnswers {
             name: predictions.name().to_owned(),
             split: split.map_or("unknown", Split::code),
             n: of_split.len(),
@@ -79,6 +75,14 @@ pub fn evaluate(predictions: &Predictions) -> Result<Vec<Results>, Error> {
         })
     };
     predictions.splits().into_iter().map(of_split).collect()
+}
+
+/// The accuracy of each class and of all; none where no answer is known.
+pub(crate) fn accuracies(predictions: &[&Prediction]) -> Option<ByClass<Accuracy>> {
+    let accuracy = |of_class: &[&Prediction]| {
+        Accuracy::from_credits(of_class.iter().filter_map(|prediction| prediction.credit()))
+    };
+    ByClass::of(predictions, |prediction| prediction.class, accuracy)
 }
 
 /// The Wilson interval of a share p of n at 95 % (Wilson 1927).

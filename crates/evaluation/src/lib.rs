@@ -12,10 +12,12 @@
 //! | [`seeds`] | results of several seeds → mean and standard deviation |
 //! | [`compare`](mod@compare) | two predictions of the same questions → McNemar, clustered bootstrap, Holm |
 //! | [`published`] | a figure of the paper and ours → the difference and its interval |
+//! | [`breakdown`] | accuracy by book, by place and frequency of the answer; what all models miss |
 
 pub mod accuracy;
 mod aligned;
 pub mod bootstrap;
+pub mod breakdown;
 mod by_class;
 pub mod check;
 pub mod compare;
