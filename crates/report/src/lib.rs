@@ -1,1 +1,180 @@
-//! To come.
+//! Results in, the paper's tables out (§5, Appendices B to E): ours beside the published figures, as text
+//! for the terminal, Markdown, LaTeX, CSV and one self-contained HTML page.
+//!
+//! ```text
+//! Report ─table─▶ Table ─layout─▶ Grid ─┬─ text, Markdown, LaTeX
+//!    │               └─ CSV              └─ HTML, with pictures and details
+//!    └─ every figure comes from `evaluation`, every published one from `paper`
+//! ```
+//!
+//! Same report, same bytes: there is no clock, and the bootstrap draws from a fixed seed.
+
+mod chart;
+mod csv;
+mod details;
+mod error;
+mod files;
+mod grid;
+mod latex;
+mod layout;
+mod markdown;
+mod number;
+mod page;
+pub mod paper;
+mod passage;
+pub mod statistics;
+mod table;
+mod text;
+
+#[cfg(test)]
+mod fixture;
+
+use std::path::{Path, PathBuf};
+
+use evaluation::Checked;
+use questions::QuestionSet;
+
+pub use error::Error;
+pub use paper::TableKind;
+pub use statistics::Statistics;
+use table::Table;
+
+/// Everything that a report is made from.
+#[derive(Clone, Debug)]
+pub struct Report<'a> {
+    /// The heading of the page.
+    pub title: String,
+    /// The tables to print; the pictures and details are about the first.
+    pub tables: Vec<TableKind>,
+    /// Table 1, where the statistics of the set are wanted.
+    pub statistics: Option<Statistics>,
+    /// Ours, in the order in which rows beyond the paper's are printed.
+    pub rows: Vec<Row<'a>>,
+    /// The questions, for passages and for the frequency of answers.
+    pub set: &'a QuestionSet,
+    /// How it was made.
+    pub provenance: Provenance,
+}
+
+/// A model, an ensemble, people or another program.
+#[derive(Clone, Debug)]
+pub struct Row<'a> {
+    /// The model's name: `memnn-window-selfsup`; `humans-query` and `humans-context-query` for people.
+    pub name: String,
+    /// What a row beyond the paper's is called; the paper's rows keep the paper's labels.
+    pub label: String,
+    /// The settings that were not left at their defaults, as text.
+    pub settings: Vec<(String, String)>,
+    /// One run a seed; figures of several seeds are means.
+    pub runs: Vec<Run<'a>>,
+}
+
+/// The answers of one trained model.
+#[derive(Clone, Debug)]
+pub struct Run<'a> {
+    /// The seed that it was trained or drawn from.
+    pub seed: u64,
+    /// Its predictions, all splits together, fitted to the question set.
+    pub predictions: Checked<'a>,
+}
+
+/// What a reader needs to trace the figures.
+#[derive(Clone, Debug)]
+pub struct Provenance {
+    /// Which questions were answered.
+    pub source: Source,
+    /// The hash of the question set.
+    pub data_hash: String,
+    /// The program's version and commit.
+    pub version: String,
+    /// The date of the run, as the caller writes it.
+    pub date: String,
+    /// The commands that made it, in order.
+    pub commands: Vec<String>,
+}
+
+/// Which questions were answered: it decides whether a difference from the paper means anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The released files of the data set.
+    Released,
+    /// The paper's books, with questions built anew.
+    Rebuilt,
+    /// The embedded tales: another, much smaller test.
+    Tales,
+}
+
+impl Source {
+    /// As tables say it.
+    pub fn label(self) -> &'static str {
+        ["released", "rebuilt", "tales"][self as usize]
+    }
+
+    fn sentence(self) -> &'static str {
+        match self {
+            Self::Released => "Questions: released, the files that the paper's authors published.",
+            Self::Rebuilt => "Questions: rebuilt from the paper's books, not the released ones.",
+            Self::Tales => {
+                "Questions: tales, the embedded stories. They are another, much smaller test than the \
+                 paper's: its figures are for orientation, and no difference is judged."
+            }
+        }
+    }
+
+    /// Whether the paper's figures are about the same kind of questions.
+    fn is_comparable(self) -> bool {
+        self != Self::Tales
+    }
+}
+
+/// The tables for the terminal: plain text, no colour.
+///
+/// # Errors
+/// [`Error::Evaluation`] where predictions give no figure.
+pub fn text(report: &Report<'_>) -> Result<String, Error> {
+    let grids = grids(report)?;
+    let written: Vec<String> = grids.iter().map(|(_, grid)| text::write(grid)).collect();
+    Ok(written.join("\n"))
+}
+
+/// Writes `index.html` and each table as `.md`, `.tex` and `.csv` into a folder; gives their paths.
+///
+/// # Errors
+/// [`Error::Exists`] where a file is there already and `overwrite` is not set, before anything is
+/// written; [`Error::File`]; [`Error::Evaluation`] where predictions give no figure.
+pub fn write(
+    report: &Report<'_>,
+    folder: &Path,
+    overwrite: bool,
+) -> Result<Vec<PathBuf>, Error> {
+    let mut files = vec![("index.html".to_owned(), page::write(report)?)];
+    for (name, grid) in grids(report)? {
+        files.push((format!("{name}.md"), markdown::write(&grid)));
+        files.push((format!("{name}.tex"), latex::write(&grid)));
+    }
+    if let Some(statistics) = &report.statistics {
+        files.push(("table-1.csv".to_owned(), statistics.csv()));
+    }
+    for table in tables(report)? {
+        files.push((format!("{}.csv", table.kind.code()), csv::write(&table)));
+    }
+    files::write_all(folder, &files, overwrite)
+}
+
+/// The tables of accuracies, in the report's order.
+fn tables(report: &Report<'_>) -> Result<Vec<Table>, Error> {
+    report.tables.iter().map(|&kind| Table::of(report, kind)).collect()
+}
+
+/// Every table as it is printed, with its file name, Table 1 first.
+fn grids(report: &Report<'_>) -> Result<Vec<(&'static str, grid::Grid)>, Error> {
+    let statistics = report.statistics.as_ref();
+    let mut grids: Vec<_> = statistics
+        .map(|statistics| ("table-1", statistics.grid(&report.provenance)))
+        .into_iter()
+        .collect();
+    for table in tables(report)? {
+        grids.push((table.kind.code(), layout::grid(&table)));
+    }
+    Ok(grids)
+}

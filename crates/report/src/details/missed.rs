@@ -1,0 +1,43 @@
+//! The questions that no model has right.
+
+use evaluation::Checked;
+use evaluation::breakdown::{Missed, missed_by_all};
+
+use super::first_run;
+use crate::table::Table;
+use crate::{Error, Report};
+
+/// The questions that every model misses, and the models, by their labels.
+#[derive(Debug)]
+pub struct MissedByAll<'t, 'a> {
+    /// The models.
+    pub models: Vec<&'t str>,
+    /// The questions of the table's splits.
+    pub questions: Vec<Missed<'a>>,
+}
+
+/// The questions of a table's splits that no model has right; models that answer other questions than
+/// the first are left out.
+///
+/// # Errors
+/// [`Error::Evaluation`] where two models disagree about a question.
+pub fn missed<'t, 'a>(
+    report: &Report<'a>,
+    table: &'t Table,
+) -> Result<MissedByAll<'t, 'a>, Error> {
+    let mut models: Vec<(&'t str, &Checked<'a>)> = Vec::new();
+    for (row, place) in super::models(table) {
+        let checked = first_run(report, place);
+        let first = models.first().map_or(checked, |(_, first)| *first);
+        match missed_by_all(&[first, checked]) {
+            Ok(_) => models.push((&row.label, checked)),
+            Err(evaluation::Error::OtherQuestions { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let (models, checked): (Vec<_>, Vec<_>) = models.into_iter().unzip();
+    let mut questions = missed_by_all(&checked)?;
+    let is_shown = |split| table.columns().iter().any(|column| column.split == split);
+    questions.retain(|missed| missed.example.split.is_none_or(is_shown));
+    Ok(MissedByAll { models, questions })
+}

@@ -1,0 +1,149 @@
+//! Every model against the best one on the same questions: exact McNemar, clustered bootstrap, Holm.
+
+use evaluation::{Checked, Comparison, Paired, Predictions, Resampled, compare};
+use questions::Split;
+
+use super::{Section, first_run, head, models};
+use crate::chart::{Axis, Chart, ChartRow, Mark, Panel, Series, Shape};
+use crate::grid::{Cell, Grid, GridRow, Line};
+use crate::paper::PublishedColumn;
+use crate::table::{Table, TableRow};
+use crate::{Error, Report, number};
+
+/// The bootstrap's seed: a report of the same results has the same bytes.
+const BOOTSTRAP_SEED: u64 = 1;
+
+/// Every model against the best one, on the same questions; none where there are fewer than two.
+///
+/// # Errors
+/// [`Error::Evaluation`] where two models disagree about a question.
+pub fn pairs(report: &Report<'_>, table: &Table) -> Result<Option<Section>, Error> {
+    let mean = |row: &TableRow| {
+        let shares: Vec<f64> = row.cells.iter().filter_map(|c| Some(c.ours?.accuracy)).collect();
+        shares.iter().sum::<f64>() / shares.len().max(1) as f64
+    };
+    let best = models(table).max_by(|(a, _), (b, _)| mean(a).total_cmp(&mean(b)));
+    let Some((best, best_row)) = best else { return Ok(None) };
+    let second = of_columns(first_run(report, best_row), table.columns())?;
+    let mut compared: Vec<(&TableRow, Vec<Comparison>)> = Vec::new();
+    let mut left_out = Vec::new();
+    for (row, place) in models(table).filter(|(_, place)| *place != best_row) {
+        let first = of_columns(first_run(report, place), table.columns())?;
+        match first.zip(second.as_ref()).map(|(first, second)| compare(&first, second, BOOTSTRAP_SEED)) {
+            Some(Ok(comparisons)) => compared.push((row, comparisons)),
+            // A model that answers other questions has no pairs; the others still have.
+            None | Some(Err(evaluation::Error::OtherQuestions { .. })) => left_out.push(row.label.as_str()),
+            Some(Err(error)) => return Err(error.into()),
+        }
+    }
+    if compared.is_empty() {
+        return Ok(None);
+    }
+    let mut section = paired_section(&compared, &best.label, table.columns());
+    if !left_out.is_empty() {
+        let note = format!("Not compared, because they answer other questions: {}.", left_out.join(", "));
+        section.grid.notes.push(note);
+    }
+    Ok(Some(section))
+}
+
+/// The predictions of the splits that a table shows.
+fn of_columns(
+    checked: &Checked<'_>,
+    columns: &[PublishedColumn],
+) -> Result<Option<Predictions>, Error> {
+    let predictions = checked.predictions();
+    let is_shown = |split: Option<Split>| columns.iter().any(|column| Some(column.split) == split);
+    let shown: Vec<_> = predictions.iter().filter(|p| is_shown(p.split)).cloned().collect();
+    match shown.len() {
+        0 => Ok(None),
+        _ => Ok(Some(Predictions::new(predictions.name(), shown)?)),
+    }
+}
+
+fn paired<'c>(comparisons: &'c [Comparison], column: &PublishedColumn) -> Option<&'c Paired> {
+    let of_split = comparisons.iter().find(|c| c.split == Some(column.split))?;
+    of_split.classes.get(column.class)
+}
+
+fn paired_section(
+    compared: &[(&TableRow, Vec<Comparison>)],
+    best: &str,
+    columns: &[PublishedColumn],
+) -> Section {
+    let ends = compared.iter().flat_map(|(_, comparisons)| {
+        columns.iter().filter_map(|column| paired(comparisons, column)).flat_map(|p| [p.low, p.high])
+    });
+    let panel = |column: &PublishedColumn| Panel {
+        title: column.label.to_owned(),
+        rule: Some(0.0),
+        marks: (0..compared.len())
+            .filter_map(|row| {
+                let Paired { difference, low, high, .. } = *paired(&compared[row].1, column)?;
+                let tip = format!("{}: {}", compared[row].0.label, number::difference(difference));
+                Some(Mark { row, series: 0, at: difference, low, high, tip })
+            })
+            .collect(),
+    };
+    let rows = compared.iter().enumerate().map(|(place, (row, comparisons))| GridRow {
+        label: vec![row.label.clone()],
+        cells: columns.iter().map(|column| paired_cell(paired(comparisons, column))).collect(),
+        starts_block: place > 0 && compared[place - 1].0.block != row.block,
+    });
+    let rows: Vec<GridRow> = rows.collect();
+    let books = compared.iter().flat_map(|(_, comparisons)| comparisons);
+    let resampled = if books.clone().all(|c| c.resampled == Resampled::Books) {
+        "The intervals resample books, then questions within them."
+    } else {
+        "Not every question's book is known: the intervals resample questions and are too narrow."
+    };
+    Section {
+        title: "Pairs of models",
+        text: format!(
+            "Each model against the best on average, {best}, question by question: marks left of the line \
+             are worse than it."
+        ),
+        chart: Chart {
+            id: "pairs",
+            title: format!("Accuracy of each model minus that of {best}"),
+            description: "One panel a column of the table; the figures stand in the table below.".into(),
+            axis: Axis::differences(ends),
+            series: vec![Series { label: "difference, 95 % interval".into(), shape: Shape::Disc }],
+            rule: Some("no difference".into()),
+            rows: rows
+                .iter()
+                .map(|row| ChartRow { label: row.label[0].clone(), starts_block: row.starts_block })
+                .collect(),
+            panels: columns.iter().map(panel).collect(),
+        },
+        grid: Grid {
+            title: format!("Difference from {best}"),
+            head: head("Methods", columns),
+            rows,
+            foot: Vec::new(),
+            notes: vec![
+                format!("Difference with its 95 % bootstrap interval. {resampled}"),
+                "Second line: p of McNemar's exact test, after Holm's correction over the classes where \
+                 there are classes; then how many questions only this model and only the best model has \
+                 right."
+                    .into(),
+            ],
+        },
+    }
+}
+
+fn paired_cell(paired: Option<&Paired>) -> Cell {
+    let Some(paired) = paired else { return Cell::single(Line::none(), None) };
+    let interval = [paired.low, paired.high].map(number::difference).join(" to ");
+    let p = number::p_value(paired.p_holm.unwrap_or(paired.p));
+    let p = if p.starts_with('<') { format!("p {p}") } else { format!("p = {p}") };
+    let discordant = format!("{p}, {} : {}", paired.only_first, paired.only_second);
+    Cell {
+        lines: vec![
+            Line::new(number::difference(paired.difference), interval),
+            Line::new("", discordant),
+        ],
+        value: Some(paired.difference),
+        is_best: false,
+    }
+}

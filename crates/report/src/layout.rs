@@ -1,0 +1,110 @@
+//! [`Table`] → [`Grid`]: ours with its interval on the first line of a row, the paper's figure and the
+//! difference on the second, the number of questions below.
+
+use crate::grid::{Cell, Grid, GridRow, Line};
+use crate::number;
+use crate::paper::Footnote;
+use crate::table::{Figures, Table, TableRow};
+
+/// What marks a difference that the two samples can't explain.
+pub const OUTSIDE: &str = "≠";
+
+/// A table of accuracies as it is printed.
+pub fn grid(table: &Table) -> Grid {
+    let published = table.kind.published();
+    let mut head = vec!["Methods".to_owned()];
+    head.extend(table.columns().iter().map(|column| column.label.to_owned()));
+    let mut foot = vec!["questions".to_owned()];
+    foot.extend((0..table.columns().len()).map(|column| {
+        table.n(column).map_or(String::new(), |n| format!("n = {}", number::count(n)))
+    }));
+    let starts_block = |place: usize| {
+        place > 0 && table.rows[place].block != table.rows[place - 1].block
+    };
+    Grid {
+        title: format!("{}: {}", published.source, published.title),
+        head,
+        rows: (0..table.rows.len()).map(|i| row(&table.rows[i], starts_block(i))).collect(),
+        foot,
+        notes: notes(table),
+    }
+}
+
+fn row(row: &TableRow, starts_block: bool) -> GridRow {
+    let has_paper = row.cells.iter().any(|cell| cell.paper.is_some());
+    let settings: Vec<String> = row.settings.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    let mut label = vec![match row.footnote {
+        Some(footnote) => format!("{} {}", row.label, mark(footnote)),
+        None => row.label.clone(),
+    }];
+    if has_paper {
+        label.push("  paper".to_owned());
+    }
+    if !settings.is_empty() {
+        label.push(format!("  {}", settings.join(", ")));
+    }
+    let cells = row.cells.iter().map(|figures| cell(figures, has_paper)).collect();
+    GridRow { label, cells, starts_block }
+}
+
+fn cell(figures: &Figures, has_paper: bool) -> Cell {
+    let ours = figures.ours.map_or_else(Line::none, |ours| {
+        let deviation = figures.spread.and_then(|spread| spread.deviation);
+        let seeds = deviation.map_or(String::new(), |d| format!(" ±{}", number::share(d)));
+        Line::new(number::share(ours.accuracy), number::interval(&ours) + &seeds)
+    });
+    let mut lines = vec![ours];
+    if has_paper {
+        lines.push(figures.paper.map_or_else(Line::none, |paper| {
+            let difference = figures.difference.map_or(String::new(), |difference| {
+                let mark = if difference.is_inside() { String::new() } else { format!(" {OUTSIDE}") };
+                number::difference(difference.difference) + &mark
+            });
+            Line::new(number::share(paper.accuracy), difference)
+        }));
+    }
+    Cell { lines, value: figures.ours.map(|ours| ours.accuracy), is_best: figures.is_best }
+}
+
+fn mark(footnote: Footnote) -> char {
+    match footnote {
+        Footnote::People => '†',
+        Footnote::Hermann => '‡',
+    }
+}
+
+fn notes(table: &Table) -> Vec<String> {
+    let provenance = &table.provenance;
+    let mut notes = vec![provenance.source.sentence().to_owned()];
+    let comparable = if provenance.source.is_comparable() {
+        format!(
+            "; below it the paper's figure and ours minus the paper's, {OUTSIDE} where the 95 % interval \
+             of that difference does not hold 0"
+        )
+    } else {
+        "; below it the paper's figure".to_owned()
+    };
+    notes.push(format!("Accuracy with its 95 % interval{comparable}."));
+    for footnote in [Footnote::People, Footnote::Hermann] {
+        if table.rows.iter().any(|row| row.footnote == Some(footnote)) {
+            notes.push(format!("{} {}", mark(footnote), footnote.text()));
+        }
+    }
+    if table.rows.iter().any(|row| row.ours.is_none()) {
+        notes.push(format!("{}: a row of the paper that has not been run.", crate::grid::NO_FIGURE));
+    }
+    notes.push(made(provenance, &table.seeds));
+    notes
+}
+
+/// Seeds, version, data hash and date in one line.
+pub fn made(provenance: &crate::Provenance, seeds: &[u64]) -> String {
+    let listed: Vec<String> = seeds.iter().map(u64::to_string).collect();
+    let seeds = match listed.len() {
+        0 => String::new(),
+        1 => format!("Seed {}, ", listed[0]),
+        _ => format!("Seeds {}, ", listed.join(", ")),
+    };
+    let crate::Provenance { version, data_hash, date, .. } = provenance;
+    format!("{seeds}goldilocks {version}, data {data_hash}, {date}.")
+}

@@ -1,0 +1,59 @@
+//! Figures as they are printed: `.476`, `.456–.496`, `−.009`, `2,500`.
+
+use evaluation::Accuracy;
+
+/// A share without its leading zero: `.476`, `1.000`.
+pub fn share(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.strip_prefix('0').map_or(text.clone(), str::to_owned)
+}
+
+/// Both ends of an interval of shares: `.456–.496`.
+pub fn interval(accuracy: &Accuracy) -> String {
+    format!("{}–{}", share(accuracy.low), share(accuracy.high))
+}
+
+/// A difference with its sign: `+.012`, `−.009`, `±.000`.
+pub fn difference(value: f64) -> String {
+    let text = share(value.abs());
+    let sign = match text.as_str() {
+        ".000" => '±',
+        _ if value < 0.0 => '−',
+        _ => '+',
+    };
+    format!("{sign}{text}")
+}
+
+/// A whole number with its thousands apart: `669,343`.
+pub fn count(value: usize) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A p value: `.032`, `< .001`.
+pub fn p_value(p: f64) -> String {
+    if p < 0.0005 { "< .001".to_owned() } else { share(p) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_no_leading_zero_and_keep_their_sign() {
+        assert_eq!([0.4761, 0.0, 1.0, 0.0004].map(share), [".476", ".000", "1.000", ".000"]);
+        assert_eq!(
+            [0.012, -0.009, -0.0001, -1.0].map(difference),
+            ["+.012", "−.009", "±.000", "−1.000"]
+        );
+        assert_eq!([0, 999, 1000, 669_343].map(count), ["0", "999", "1,000", "669,343"]);
+        assert_eq!([0.0004, 0.0005, 1.0].map(p_value), ["< .001", ".001", "1.000"]);
+    }
+}

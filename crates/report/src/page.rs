@@ -1,0 +1,278 @@
+//! The HTML page: report → one self-contained file. First the picture that answers «does it
+//! reproduce?», then the tables, the details, and how it was made.
+//!
+//! Everything from data is escaped: by the template engine, and in drawings by `chart::escape`.
+
+use std::collections::BTreeMap;
+
+use evaluation::breakdown::Missed;
+use minijinja::Environment;
+use minijinja::value::Serde;
+use serde::Serialize;
+
+use crate::chart::{Axis, Chart, ChartRow, Mark, Panel, Series, Shape};
+use crate::details::{Section, breakdowns, missed, pairs};
+use crate::grid::Grid;
+use crate::passage::Passage;
+use crate::table::{Figures, Table, TableRow};
+use crate::{Error, Report, Row, number};
+
+/// How many questions that every model misses are shown.
+const SHOWN_MISSED: usize = 5;
+
+/// The page as the template reads it.
+#[derive(Serialize)]
+struct PageView<'a> {
+    style: &'static str,
+    script: &'static str,
+    title: &'a str,
+    verdict: Vec<String>,
+    picture: Option<ChartView>,
+    grids: Vec<GridView<'a>>,
+    example: Option<Passage>,
+    sections: Vec<SectionView<'a>>,
+    missed: Option<MissedView<'a>>,
+    made: MadeView<'a>,
+}
+
+/// Drawings: they are HTML already.
+#[derive(Serialize)]
+struct ChartView {
+    wide: String,
+    narrow: Vec<String>,
+    legend: String,
+}
+
+#[derive(Serialize)]
+struct GridView<'a> {
+    name: &'a str,
+    grid: &'a Grid,
+}
+
+#[derive(Serialize)]
+struct SectionView<'a> {
+    id: &'static str,
+    title: &'static str,
+    text: &'a str,
+    chart: ChartView,
+    grid: &'a Grid,
+}
+
+#[derive(Serialize)]
+struct MissedView<'a> {
+    n: String,
+    models: usize,
+    shown: Vec<MissedQuestion<'a>>,
+}
+
+#[derive(Serialize)]
+struct MissedQuestion<'a> {
+    passage: Passage,
+    answers: Vec<(&'a str, &'a str)>,
+}
+
+/// How it was made.
+#[derive(Serialize)]
+struct MadeView<'a> {
+    source: &'static str,
+    splits: String,
+    data_hash: &'a str,
+    version: &'a str,
+    date: &'a str,
+    resamples: String,
+    commands: &'a [String],
+    rows: Vec<MadeRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct MadeRow<'a> {
+    name: &'a str,
+    settings: String,
+    seeds: String,
+    files: String,
+}
+
+/// The page.
+///
+/// # Errors
+/// [`Error::Evaluation`] where predictions give no figure or disagree about a question.
+pub fn write(report: &Report<'_>) -> Result<String, Error> {
+    let tables = crate::tables(report)?;
+    let grids = crate::grids(report)?;
+    let mut sections = Vec::new();
+    let mut missed_all = None;
+    // Without a model of ours there is nothing to compare or to break down.
+    let first = tables.first();
+    if let Some(first) = first {
+        sections.extend(pairs::pairs(report, first)?);
+        sections.extend(breakdowns::breakdowns(report, first));
+        missed_all = Some(missed::missed(report, first)?);
+    }
+    let missed = missed_all.as_ref().filter(|missed| !missed.models.is_empty());
+    let view = PageView {
+        style: include_str!("page/page.css"),
+        script: include_str!("page/page.js"),
+        title: &report.title,
+        verdict: first.map(verdict).unwrap_or_default(),
+        picture: first.map(|table| chart_view(&picture(table))),
+        grids: grids.iter().map(|(name, grid)| GridView { name, grid }).collect(),
+        example: first.and_then(|table| example(report, table)),
+        sections: sections.iter().map(section_view).collect(),
+        missed: missed.map(missed_view),
+        made: made(report, &tables),
+    };
+    let mut environment = Environment::new();
+    let template = include_str!("page/page.html");
+    environment.add_template("page.html", template).expect("the page's template parses");
+    let page = environment.get_template("page.html").expect("it was added above");
+    let page = page.render(Serde(view));
+    Ok(page.expect("the page's template renders for every report"))
+}
+
+fn chart_view(chart: &Chart) -> ChartView {
+    ChartView { wide: chart.wide(), narrow: chart.narrow(), legend: chart.legend() }
+}
+
+fn section_view(section: &Section) -> SectionView<'_> {
+    let Section { title, text, chart, grid } = section;
+    SectionView { id: chart.id, title, text, chart: chart_view(chart), grid }
+}
+
+/// The first sentences of the page: what the picture shows, in words.
+fn verdict(table: &Table) -> Vec<String> {
+    let (mut inside, mut above, mut below) = (0, 0, 0);
+    for difference in table.differences() {
+        match difference {
+            _ if difference.is_inside() => inside += 1,
+            _ if difference.difference > 0.0 => above += 1,
+            _ => below += 1,
+        }
+    }
+    let n = inside + above + below;
+    let source = table.provenance.source;
+    let mut sentences = Vec::new();
+    if n > 0 {
+        sentences.push(format!(
+            "{inside} of {n} figures agree with the paper’s as far as two samples can tell; {above} are above \
+             it, {below} below."
+        ));
+    }
+    sentences.push(source.sentence().to_owned());
+    sentences
+}
+
+/// The picture: ours filled, the paper's hollow, people as a line across.
+fn picture(table: &Table) -> Chart {
+    let rows: Vec<&TableRow> = table.rows.iter().filter(|row| !row.is_people).collect();
+    let people = table.rows.iter().find(|row| row.name == "humans-context-query");
+    let of_people = |column: usize| {
+        let Figures { ours, paper, .. } = &people?.cells[column];
+        ours.or(*paper).map(|accuracy| accuracy.accuracy)
+    };
+    let is_ours = people.is_some_and(|row| row.ours.is_some());
+    let panel = |column: usize| Panel {
+        title: table.columns()[column].label.to_owned(),
+        rule: of_people(column),
+        marks: rows.iter().enumerate().flat_map(|(place, row)| marks(row, column, place)).collect(),
+    };
+    let starts_block = |place: usize| place > 0 && rows[place].block != rows[place - 1].block;
+    Chart {
+        id: "picture",
+        title: format!("{}: ours beside the paper's", table.kind.published().title),
+        description: "Accuracy of each method with its 95 % interval, one panel a column of the table; \
+                      all figures stand in the table below."
+            .into(),
+        axis: Axis::shares(),
+        series: vec![
+            Series { label: "ours, 95 % interval".into(), shape: Shape::Disc },
+            Series { label: "the paper’s, 95 % interval".into(), shape: Shape::Ring },
+        ],
+        rule: people.map(|_| {
+            format!("people who read the context ({})", if is_ours { "ours" } else { "the paper’s" })
+        }),
+        rows: (0..rows.len())
+            .map(|place| ChartRow {
+                label: rows[place].label.clone(),
+                starts_block: starts_block(place),
+            })
+            .collect(),
+        panels: (0..table.columns().len()).map(panel).collect(),
+    }
+}
+
+fn marks(row: &TableRow, column: usize, place: usize) -> Vec<Mark> {
+    let Figures { ours, paper, .. } = &row.cells[column];
+    let figures = [(0, "ours", ours), (1, "the paper’s", paper)];
+    let mark = |(series, whose, accuracy): (usize, &str, &Option<evaluation::Accuracy>)| {
+        let accuracy = accuracy.as_ref()?;
+        let figure = number::share(accuracy.accuracy);
+        let tip = format!("{}, {whose}: {figure} ({})", row.label, number::interval(accuracy));
+        let evaluation::Accuracy { accuracy: at, low, high, .. } = *accuracy;
+        Some(Mark { row: place, series, at, low, high, tip })
+    };
+    figures.into_iter().filter_map(mark).collect()
+}
+
+/// The question drawn as in Figure 1: the first of the table's split with a known answer.
+fn example(report: &Report<'_>, table: &Table) -> Option<Passage> {
+    let column = table.columns().first()?;
+    let of_column = |&index: &usize| {
+        report.set.class(index) == column.class && report.set.example(index).answer.is_some()
+    };
+    let index = report.set.of_split(column.split).into_iter().find(of_column)?;
+    Some(Passage::of(&report.set.example(index)))
+}
+
+/// A handful of the questions that every model misses, of all classes in turn.
+fn missed_view<'a>(missed: &'a missed::MissedByAll<'_, '_>) -> MissedView<'a> {
+    let questions = &missed.questions;
+    let mut of_class: BTreeMap<_, usize> = BTreeMap::new();
+    let mut rank = |question: &Missed<'_>| {
+        let rank = of_class.entry(question.example.class).or_default();
+        *rank += 1;
+        *rank
+    };
+    let mut ranked: Vec<_> = questions.iter().map(|question| (rank(question), question)).collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    let shown = ranked.into_iter().take(SHOWN_MISSED).map(|(_, question)| {
+        let predicted = question.predicted.iter().map(String::as_str);
+        let answers = missed.models.iter().copied().zip(predicted).collect();
+        MissedQuestion { passage: Passage::of(&question.example), answers }
+    });
+    MissedView {
+        n: number::count(questions.len()),
+        models: missed.models.len(),
+        shown: shown.collect(),
+    }
+}
+
+fn made<'a>(report: &'a Report<'_>, tables: &[Table]) -> MadeView<'a> {
+    let row = |row: &'a Row<'_>| {
+        let settings: Vec<String> = row.settings.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        let seeds: Vec<String> = row.runs.iter().map(|run| run.seed.to_string()).collect();
+        let files: Vec<&str> =
+            row.runs.iter().map(|run| run.predictions.predictions().name()).collect();
+        MadeRow {
+            name: &row.name,
+            settings: if settings.is_empty() { "defaults".to_owned() } else { settings.join(", ") },
+            seeds: seeds.join(", "),
+            files: files.join(", "),
+        }
+    };
+    let columns = tables.iter().flat_map(|table| table.columns());
+    let mut splits: Vec<_> = columns.map(|column| column.split).collect();
+    splits.sort_unstable();
+    splits.dedup();
+    let splits: Vec<&str> = splits.into_iter().map(questions::Split::code).collect();
+    let provenance = &report.provenance;
+    MadeView {
+        source: provenance.source.label(),
+        splits: splits.join(", "),
+        data_hash: &provenance.data_hash,
+        version: &provenance.version,
+        date: &provenance.date,
+        resamples: number::count(evaluation::bootstrap::RESAMPLES),
+        commands: &provenance.commands,
+        rows: report.rows.iter().map(row).collect(),
+    }
+}

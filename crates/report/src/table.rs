@@ -1,0 +1,201 @@
+//! [`Table`]: a table of the paper with ours beside it, as figures: report → rows → cells.
+//!
+//! The paper's rows come in the paper's order, each with the runs of ours that match it, or with none;
+//! nothing is hidden. Ours beyond the paper come after the last row.
+
+use evaluation::{Accuracy, Difference, Results, Spread, evaluate, over_seeds};
+use questions::Split;
+
+use crate::paper::{Footnote, PublishedColumn, PublishedRow, TableKind, Variant};
+use crate::{Error, Provenance, Report, Row};
+
+/// A table of accuracies.
+#[derive(Debug)]
+pub struct Table {
+    /// Which table of the paper it follows.
+    pub kind: TableKind,
+    /// How it was made.
+    pub provenance: Provenance,
+    /// The seeds behind its figures, in order.
+    pub seeds: Vec<u64>,
+    /// Its rows.
+    pub rows: Vec<TableRow>,
+}
+
+/// A row of the paper, of ours, or both.
+#[derive(Debug)]
+pub struct TableRow {
+    /// Its place in the report's rows; none where it has not been run.
+    pub ours: Option<usize>,
+    /// The model's name.
+    pub name: String,
+    /// The settings that were not left at their defaults.
+    pub settings: Vec<(String, String)>,
+    /// The paper's label, or ours beyond the paper.
+    pub label: String,
+    /// The block that it stands in; ours beyond the paper are in the last one.
+    pub block: usize,
+    /// What the paper says about it.
+    pub footnote: Option<Footnote>,
+    /// Whether people answered.
+    pub is_people: bool,
+    /// One cell a column.
+    pub cells: Vec<Figures>,
+}
+
+/// Ours and the paper's figure for one row and column.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    /// Ours: of one run, or the mean of several.
+    pub ours: Option<Accuracy>,
+    /// The spread over several seeds.
+    pub spread: Option<Spread>,
+    /// The paper's.
+    pub paper: Option<Accuracy>,
+    /// Ours minus the paper's, where both are about the same kind of questions.
+    pub difference: Option<Difference>,
+    /// Whether ours is the best model of its column.
+    pub is_best: bool,
+    /// Whether the paper's is the best model of its column.
+    pub is_best_in_paper: bool,
+}
+
+impl Table {
+    /// The table of a kind with the report's rows in it.
+    ///
+    /// # Errors
+    /// [`Error::NoRun`]; [`Error::Evaluation`] where predictions give no figure.
+    pub fn of(report: &Report<'_>, kind: TableKind) -> Result<Self, Error> {
+        let published = kind.published();
+        let results = report.rows.iter().map(RowResults::of).collect::<Result<Vec<_>, _>>()?;
+        let variants: Vec<Vec<Variant>> = report.rows.iter().map(variants).collect();
+        let mut rows = Vec::new();
+        let mut is_shown = vec![false; report.rows.len()];
+        for paper in published.rows {
+            let is_ours = |&place: &usize| {
+                published.is_row_of(paper, &report.rows[place].name, &variants[place])
+            };
+            let ours: Vec<usize> = (0..report.rows.len()).filter(is_ours).collect();
+            ours.iter().for_each(|&place| is_shown[place] = true);
+            let places = if ours.is_empty() { vec![None] } else { ours.into_iter().map(Some).collect() };
+            rows.extend(places.into_iter().map(|place| (Some(paper), place)));
+        }
+        let beyond = (0..report.rows.len()).filter(|&place| !is_shown[place]);
+        rows.extend(beyond.map(|place| (None, Some(place))));
+
+        let row = |(paper, place): (Option<&PublishedRow>, Option<usize>)| {
+            let ours = place.map(|place| &report.rows[place]);
+            let figures = |(index, column): (usize, &PublishedColumn)| {
+                let paper = paper.map(|paper| paper.accuracy(index, column.n));
+                let ours = place.and_then(|place| results[place].get(column));
+                Figures::new(ours, paper, report.provenance.source.is_comparable())
+            };
+            let last_block = published.rows.last().map_or(0, |row| row.block + 1);
+            let name = ours.map(|ours| ours.name.as_str()).or(paper.map(|paper| paper.name));
+            let label = paper.map(|paper| paper.label).or(ours.map(|ours| ours.label.as_str()));
+            TableRow {
+                ours: place,
+                name: name.expect("a row is the paper's or ours").to_owned(),
+                settings: ours.map(|ours| ours.settings.clone()).unwrap_or_default(),
+                label: label.expect("a row is the paper's or ours").to_owned(),
+                block: paper.map_or(last_block, |paper| paper.block),
+                footnote: paper.and_then(|paper| paper.footnote),
+                is_people: name.is_some_and(|name| name.starts_with("humans-")),
+                cells: published.columns.iter().enumerate().map(figures).collect(),
+            }
+        };
+        let mut rows: Vec<TableRow> = rows.into_iter().map(row).collect();
+        for column in 0..published.columns.len() {
+            mark_best(&mut rows, column, |f| f.ours, |f| &mut f.is_best);
+            mark_best(&mut rows, column, |f| f.paper, |f| &mut f.is_best_in_paper);
+        }
+        let runs = report.rows.iter().flat_map(|row| &row.runs);
+        let mut seeds: Vec<u64> = runs.map(|run| run.seed).collect();
+        seeds.sort_unstable();
+        seeds.dedup();
+        Ok(Self { kind, provenance: report.provenance.clone(), seeds, rows })
+    }
+
+    /// Its columns.
+    pub fn columns(&self) -> &'static [PublishedColumn] {
+        self.kind.published().columns
+    }
+
+    /// The number of our questions behind a column: of the models, or of people where there is no model.
+    pub fn n(&self, column: usize) -> Option<usize> {
+        let n = |row: &TableRow| row.cells[column].ours.map(|ours| ours.n);
+        let of_models = self.rows.iter().filter(|row| !row.is_people).filter_map(n).max();
+        of_models.or_else(|| self.rows.iter().filter_map(n).max())
+    }
+
+    /// All cells of models and people that have both figures and a judged difference.
+    pub fn differences(&self) -> impl Iterator<Item = &Difference> {
+        self.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.difference.as_ref())
+    }
+}
+
+impl Figures {
+    fn new(
+        ours: Option<(Accuracy, Option<Spread>)>,
+        paper: Option<Accuracy>,
+        is_comparable: bool,
+    ) -> Self {
+        let spread = ours.and_then(|(_, spread)| spread);
+        let ours = ours.map(|(accuracy, _)| accuracy);
+        let both = ours.zip(paper).filter(|_| is_comparable);
+        let difference = both.map(|(ours, paper)| Difference::between(&ours, &paper));
+        Self { ours, spread, paper, difference, ..Self::default() }
+    }
+}
+
+/// The figures of one row, each seed evaluated.
+struct RowResults {
+    seeds: Vec<Vec<Results>>,
+}
+
+impl RowResults {
+    fn of(row: &Row<'_>) -> Result<Self, Error> {
+        if row.runs.is_empty() {
+            return Err(Error::NoRun { name: row.name.clone() });
+        }
+        let seeds = row.runs.iter().map(|run| evaluate(run.predictions.predictions()));
+        Ok(Self { seeds: seeds.collect::<Result<_, _>>()? })
+    }
+
+    /// The accuracy in a column, and its spread where there are several seeds.
+    fn get(&self, column: &PublishedColumn) -> Option<(Accuracy, Option<Spread>)> {
+        let split: Option<Split> = Some(column.split);
+        let first = self.seeds[0].iter().find(|results| results.split == split)?;
+        let first = first.classes.get(column.class)?;
+        if self.seeds.len() == 1 {
+            return Some((*first, None));
+        }
+        let spreads = over_seeds(&self.seeds);
+        let spread = *spreads.iter().find(|seeds| seeds.split == split)?.classes.get(column.class)?;
+        // The interval is that of one sample of n questions: more seeds do not make more questions.
+        Some((Accuracy::new(spread.mean, first.n), Some(spread)))
+    }
+}
+
+/// The variants that a row's settings make.
+fn variants(row: &Row<'_>) -> Vec<Variant> {
+    row.settings.iter().filter_map(|(key, value)| Variant::from_setting(key, value)).collect()
+}
+
+/// Marks the best models of a column, all of them where they are level; people are no model.
+fn mark_best(
+    rows: &mut [TableRow],
+    column: usize,
+    figure: impl Fn(&Figures) -> Option<Accuracy>,
+    mark: impl Fn(&mut Figures) -> &mut bool,
+) {
+    let models = || rows.iter().filter(|row| !row.is_people);
+    let shares = models().filter_map(|row| figure(&row.cells[column])).map(|a| a.accuracy);
+    let best = shares.fold(f64::NEG_INFINITY, f64::max);
+    for row in rows.iter_mut().filter(|row| !row.is_people) {
+        let cell = &mut row.cells[column];
+        if figure(cell).is_some_and(|accuracy| accuracy.accuracy == best) {
+            *mark(cell) = true;
+        }
+    }
+}
