@@ -33,12 +33,15 @@ fn main(){
     r.lexicon.n_fine=arg("fine",r.lexicon.n_fine as f64) as usize; r.lexicon.n_coarse=arg("coarse",r.lexicon.n_coarse as f64) as usize;
     r.lexicon.rounds=arg("rounds",r.lexicon.rounds as f64) as usize;
     r.lexicon.certain_share=arg("share",r.lexicon.certain_share);
+    r.lexicon.never_share=arg("never",r.lexicon.never_share);
     for (k,p) in [("p",&mut r.pos),("e",&mut r.entity)] {
         p.epochs=arg(&format!("{k}epochs"),p.epochs as f64) as usize; p.min_mistakes=arg(&format!("{k}min"),p.min_mistakes as f64) as u32;
-        p.prune=arg(&format!("{k}prune"),p.prune); p.margin=arg(&format!("{k}margin"),p.margin as f64) as i32;
+        p.prune=arg(&format!("{k}prune"),p.prune);
     }
     let t=Instant::now();
-    let tg = train(&train_books,&r,|p| eprintln!("{:6.1}s {p:?}",t.elapsed().as_secs_f64()));
+    let load=std::env::args().find_map(|a| a.strip_prefix("load=").map(String::from));
+    let tg = if let Some(l)=&load { let b=std::fs::read(l).unwrap(); let t=Instant::now(); let x=Tagger::from_bytes(&b).unwrap(); eprintln!("load {:?}",t.elapsed()); x } else { train(&train_books,&r,|p| eprintln!("{:6.1}s {p:?}",t.elapsed().as_secs_f64())) };
+    if load.is_none() { if let Some(l)=std::env::args().find_map(|a| a.strip_prefix("save=").map(String::from)) { tg.write(l.as_ref()).unwrap(); eprintln!("size {}",std::fs::metadata(l).unwrap().len()); } }
     eprintln!("{}", tg.sizes());
     let mut tot=[0f64;10]; let mut conf: BTreeMap<(String,String),(usize,BTreeMap<String,usize>)>=BTreeMap::new();
     let mut nconf=conf.clone();
@@ -46,8 +49,10 @@ fn main(){
     for b in &eval {
         let s: Vec<Vec<String>>=b.sentences.iter().map(|s| s.iter().map(|w| w.text.clone()).collect()).collect();
         let t=Instant::now();
-        let o=tg.tag(s);
-        time+=t.elapsed().as_secs_f64();
+        let o=tg.tag(s.clone());
+        let mut best=t.elapsed().as_secs_f64();
+        for _ in 0..3 { let s=s.clone(); let t=Instant::now(); let o=tg.tag(s); best=best.min(t.elapsed().as_secs_f64()); drop(o); }
+        time+=best;
         let mut c=[0f64;10];
         for (a,o) in b.sentences.iter().zip(&o) { for i in 0..a.len() {
             c[0]+=1.0; if a[i].pos==o[i].pos {c[1]+=1.0} else { let e=conf.entry((a[i].pos.name().into(),o[i].pos.name().into())).or_default(); e.0+=1; *e.1.entry(a[i].text.clone()).or_default()+=1; }

@@ -1,6 +1,6 @@
 //! What can be wrong with a file that this crate reads or writes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a file could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -38,4 +38,16 @@ pub enum Error {
         /// The tag.
         found: String,
     },
+    /// A tagger's weights are unusable.
+    #[error("{place}: {damage}", place = place(.path.as_deref()))]
+    Weights {
+        /// The file; none where the bytes came from memory.
+        path: Option<PathBuf>,
+        /// What is wrong with them.
+        damage: String,
+    },
+}
+
+fn place(path: Option<&Path>) -> String {
+    path.map_or("weights".into(), |path| path.display().to_string())
 }

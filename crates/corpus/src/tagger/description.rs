@@ -36,6 +36,8 @@ pub struct Description {
     pub casing: u64,
     /// The tag of a word that has the same one nearly everywhere.
     pub certain: Option<PartOfSpeech>,
+    /// Whether the word stands in no mention anywhere.
+    pub never_entity: bool,
 }
 
 /// The place before the first and after the last word of a sentence.
@@ -50,6 +52,7 @@ pub const OUTSIDE: Description = Description {
     flags: 1 << 8,
     casing: 1 << 8,
     certain: None,
+    never_entity: false,
 };
 
 const CAPITAL: u64 = 1;
@@ -87,6 +90,7 @@ impl Description {
             flags,
             casing,
             certain: lexicon.certain(token),
+            never_entity: lexicon.never_entity(token),
         }
     }
 

@@ -17,6 +17,7 @@ pub struct Lexicon {
     pub(super) certain: Vocabulary,
     /// For each of them that tag.
     pub(super) certain_tags: Vec<PartOfSpeech>,
+    pub(super) never: Vocabulary,
 }
 
 /// How a [`Lexicon`] is made.
@@ -34,6 +35,10 @@ pub struct LexiconRecipe {
     pub certain_count: u32,
     /// … and has the tag at least so often in all occurrences.
     pub certain_share: f64,
+    /// same for never
+    pub never_count: u32,
+    /// same
+    pub never_share: f64,
 }
 
 impl Default for LexiconRecipe {
@@ -45,6 +50,8 @@ impl Default for LexiconRecipe {
             rounds: 8,
             certain_count: 50,
             certain_share: 0.999,
+            never_count: 30,
+            never_share: 0.9995,
         }
     }
 }
@@ -61,7 +68,7 @@ impl Lexicon {
         fine.drain(..N_SPECIAL);
         coarse.drain(..N_SPECIAL);
         let (certain, certain_tags) = certain_words(sentences, recipe);
-        Self { known, fine, coarse, certain, certain_tags }
+        Self { known, fine, coarse, certain, certain_tags, never: never_words(sentences, recipe) }
     }
 
     /// Whether the word, lower-cased, is known.
@@ -75,6 +82,10 @@ impl Lexicon {
         self.known.get(lower).map_or((0, 0), |id| {
             (u64::from(self.fine[id.index()]) + 2, u64::from(self.coarse[id.index()]) + 2)
         })
+    }
+
+    pub fn never_entity(&self, word: &str) -> bool {
+        self.never.get(word).is_some()
     }
 
     /// The tag of a word that has the same one nearly everywhere.
@@ -142,4 +153,22 @@ fn certain_words(
         }
     }
     (certain, tags)
+}
+
+fn never_words(sentences: &[&[Word]], recipe: &LexiconRecipe) -> Vocabulary {
+    let mut all = Vocabulary::default();
+    let mut counts: Vec<[u32; 2]> = Vec::new();
+    for word in sentences.iter().copied().flatten() {
+        let id = all.intern(&word.text);
+        counts.resize(all.len(), [0; 2]);
+        counts[id.index()][usize::from(word.entity != crate::Entity::NONE)] += 1;
+    }
+    let mut certain = Vocabulary::default();
+    for (word, counts) in all.iter().zip(&counts) {
+        let total: u32 = counts.iter().sum();
+        if total >= recipe.never_count && f64::from(counts[0]) >= recipe.never_share * f64::from(total) {
+            certain.intern(word);
+        }
+    }
+    certain
 }

@@ -14,7 +14,7 @@ mod decode;
 mod described_book;
 mod description;
 mod feature_key;
-
+mod file;
 mod key_table;
 mod lexicon;
 mod perceptron;

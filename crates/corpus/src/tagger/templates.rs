@@ -196,7 +196,7 @@ impl Templates<16> for Entities {
         feature(key2(309, last, join(pos, u64::from(window.pos[2]))));
     }
 
-    fn certain(_: &Description) -> Option<u8> {
-        None
+    fn certain(word: &Description) -> Option<u8> {
+        word.never_entity.then_some(crate::Entity::NONE.index() as u8)
     }
 }

@@ -41,16 +41,14 @@ pub struct PerceptronRecipe {
     pub min_mistakes: u32,
     /// Mean weights below this are left out.
     pub prune: f64,
-    /// The right tag must lead by this much.
-    pub margin: i32,
 }
 
 impl Default for Recipe {
     fn default() -> Self {
         Self {
             lexicon: LexiconRecipe::default(),
-            pos: PerceptronRecipe { epochs: 5, min_mistakes: 3, prune: 0.05, margin: 0 },
-            entity: PerceptronRecipe { epochs: 5, min_mistakes: 3, prune: 0.05, margin: 0 },
+            pos: PerceptronRecipe { epochs: 5, min_mistakes: 3, prune: 0.05 },
+            entity: PerceptronRecipe { epochs: 5, min_mistakes: 3, prune: 0.05 },
             seed: 1,
         }
     }
@@ -136,7 +134,7 @@ impl Lesson<'_> {
             order.shuffle(&mut rng);
             let mut n_right = 0;
             for &(book, sentence) in &order {
-                n_right += self.sentence::<L, T>(&mut perceptron, book, sentence, recipe.margin);
+                n_right += self.sentence::<L, T>(&mut perceptron, book, sentence);
             }
             progress(epoch, n_right as f64 / n_words.max(1) as f64);
         }
@@ -149,7 +147,6 @@ impl Lesson<'_> {
         perceptron: &mut Perceptron<L>,
         book_idx: usize,
         sentence_idx: usize,
-        margin: i32,
     ) -> usize {
         let book = &self.books[book_idx];
         let sentence = &book.sentences[sentence_idx];
@@ -168,13 +165,10 @@ impl Lesson<'_> {
                 T::joint(&window, |key| features.push(key));
                 let (last, before) = tags_before(&tags);
                 T::sequence(&window, last, before, |key| features.push(key));
-                let mut scores = perceptron.scores(&features);
-                let tag = best_tag(&scores[..T::TAGS]);
-                scores[usize::from(right)] -= margin;
-                let rival = best_tag(&scores[..T::TAGS]);
+                let tag = best_tag(&perceptron.scores(&features)[..T::TAGS]);
                 perceptron.advance();
-                if rival != right {
-                    perceptron.learn(&features, usize::from(right), usize::from(rival));
+                if tag != right {
+                    perceptron.learn(&features, usize::from(right), usize::from(tag));
                 }
                 tag
             });
