@@ -4,10 +4,15 @@
 //! file ──read──▶ text ──gutenberg──▶ the tale alone ──words──▶ tokens ──sentences──▶ sentences ──tagger──▶ Book
 //! ```
 
+mod error;
+mod tagged;
+pub mod tagger;
 mod tags;
 pub mod tales;
 mod vocabulary;
 
+pub use error::Error;
+pub use tagger::Tagger;
 pub use tags::{Entity, PartOfSpeech};
 pub use vocabulary::{Vocabulary, WordId};
 

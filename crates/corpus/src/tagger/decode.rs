@@ -1,0 +1,96 @@
+//! Tagging from left to right: each word gets the tag of the highest score, given the tags before.
+
+use super::{
+    described_book::DescribedBook,
+    description::{Description, OUTSIDE},
+    templates::{NO_TAG, PLACES, Templates, Window},
+    weights::{Scores, Weights},
+};
+
+/// The tags of one kind for every word of a book, by index.
+pub type Tags = Vec<Vec<u8>>;
+
+/// Tags a whole book; `pos` are its parts of speech where the templates read them, else empty.
+pub fn decode<const L: usize, T: Templates<L>>(
+    book: &DescribedBook,
+    pos: &[Vec<u8>],
+    weights: &Weights<L>,
+) -> Tags {
+    let singles: Vec<[Scores<L>; PLACES]> =
+        book.descriptions.iter().map(|word| single_scores::<L, T>(word, weights)).collect();
+    let outside = single_scores::<L, T>(&OUTSIDE, weights);
+
+    let tag_sentence = |(sentence_idx, sentence): (usize, &Vec<u32>)| {
+        let pos = pos.get(sentence_idx).map_or(&[][..], Vec::as_slice);
+        let mut tags: Vec<u8> = Vec::with_capacity(sentence.len());
+        for (word_idx, &word) in sentence.iter().enumerate() {
+            let tag = T::certain(&book.descriptions[word as usize]).unwrap_or_else(|| {
+                let window = window(book, sentence, pos, word_idx);
+                let mut scores = [0; L];
+                for place in 0..PLACES {
+                    let word = (word_idx + place).checked_sub(2).and_then(|at| sentence.get(at));
+                    let single = word.map_or(&outside, |&word| &singles[word as usize]);
+                    for (score, weight) in scores.iter_mut().zip(&single[place]) {
+                        *score += weight;
+                    }
+                }
+                T::joint(&window, |key| weights.add(key, &mut scores));
+                let (last, before) = tags_before(&tags);
+                T::sequence(&window, last, before, |key| weights.add(key, &mut scores));
+                best_tag(&scores[..T::TAGS])
+            });
+            tags.push(tag);
+        }
+        tags
+    };
+    book.sentences.iter().enumerate().map(tag_sentence).collect()
+}
+
+/// What a word alone adds to the scores at each of the places around it.
+fn single_scores<const L: usize, T: Templates<L>>(
+    word: &Description,
+    weights: &Weights<L>,
+) -> [Scores<L>; PLACES] {
+    let mut scores = [[0; L]; PLACES];
+    for (place, scores) in scores.iter_mut().enumerate() {
+        T::single(word, place, |key| weights.add(key, scores));
+    }
+    scores
+}
+
+/// The surroundings of a word.
+pub fn window<'a>(
+    book: &'a DescribedBook,
+    sentence: &[u32],
+    pos: &[u8],
+    word_idx: usize,
+) -> Window<'a> {
+    let words = std::array::from_fn(|place| {
+        let word = (word_idx + place).checked_sub(2).and_then(|at| sentence.get(at));
+        word.map_or(&OUTSIDE, |&word| &book.descriptions[word as usize])
+    });
+    let pos = std::array::from_fn(|place| {
+        (word_idx + place).checked_sub(1).and_then(|at| pos.get(at)).copied().unwrap_or(NO_TAG)
+    });
+    Window { words, pos }
+}
+
+/// The last tag and the one before it.
+pub fn tags_before(tags: &[u8]) -> (u8, u8) {
+    match *tags {
+        [.., before, last] => (last, before),
+        [last] => (last, NO_TAG),
+        [] => (NO_TAG, NO_TAG),
+    }
+}
+
+/// The tag of the highest score, the first one if there are several.
+pub fn best_tag<S: PartialOrd>(scores: &[S]) -> u8 {
+    let mut best = 0;
+    for (tag, score) in scores.iter().enumerate() {
+        if *score > scores[best] {
+            best = tag;
+        }
+    }
+    best as u8
+}

@@ -1,0 +1,93 @@
+//! A hash table from feature keys to row numbers, for keys that are hashes already.
+//!
+//! A key's place is its highest bits, so keys that arrive in ascending order (as they stand in the
+//! weights file) fill the table from front to back.
+
+/// Open addressing with linear probing; at most half of the slots are taken.
+pub struct KeyTable {
+    slots: Vec<Slot>,
+    len: usize,
+    shift: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Slot {
+    key: u32,
+    row: u32,
+}
+
+const EMPTY: Slot = Slot { key: 0, row: u32::MAX };
+
+impl KeyTable {
+    /// An empty table with room for that many keys.
+    pub fn with_capacity(keys: usize) -> Self {
+        let n_slots = (keys.max(8) * 2).next_power_of_two();
+        Self { slots: vec![EMPTY; n_slots], len: 0, shift: 32 - n_slots.trailing_zeros() }
+    }
+
+    /// The row of a key.
+    #[inline]
+    pub fn get(&self, key: u32) -> Option<u32> {
+        let slot = self.slots[self.place(key)];
+        (slot.row != u32::MAX).then_some(slot.row)
+    }
+
+    /// The row of a key, for changing; a key that is new gets `row` first.
+    pub fn get_or_insert(&mut self, key: u32, row: u32) -> &mut u32 {
+        debug_assert_ne!(row, u32::MAX, "the largest number marks an empty slot");
+        if 2 * (self.len + 1) > self.slots.len() {
+            self.grow();
+        }
+        let place = self.place(key);
+        if self.slots[place].row == u32::MAX {
+            self.slots[place] = Slot { key, row };
+            self.len += 1;
+        }
+        &mut self.slots[place].row
+    }
+
+    /// The slot that holds the key, or the empty one where it belongs.
+    #[inline]
+    fn place(&self, key: u32) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut place = (key >> self.shift) as usize;
+        while self.slots[place].row != u32::MAX && self.slots[place].key != key {
+            place = (place + 1) & mask;
+        }
+        place
+    }
+
+    fn grow(&mut self) {
+        let mut larger = Self::with_capacity(self.slots.len());
+        for slot in self.slots.iter().filter(|slot| slot.row != u32::MAX) {
+            let place = larger.place(slot.key);
+            larger.slots[place] = *slot;
+        }
+        larger.len = self.len;
+        *self = larger;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_holds_what_a_sorted_map_holds(keys in prop::collection::vec(0u32..300, 0..400), spread: bool) {
+            // Spread keys fall all over the table, the others into its first slots, where they collide.
+            let spread = |key: u32| if spread { key.wrapping_mul(0x9E37_79B9) } else { key };
+            let (mut table, mut map) = (KeyTable::with_capacity(0), BTreeMap::new());
+            for (row, &key) in (0u32..).zip(&keys) {
+                prop_assert_eq!(*table.get_or_insert(spread(key), row), *map.entry(key).or_insert(row));
+            }
+            for key in 0..300 {
+                prop_assert_eq!(table.get(spread(key)), map.get(&key).copied());
+            }
+        }
+    }
+}
