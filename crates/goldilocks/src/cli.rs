@@ -2,7 +2,10 @@
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::commands::fetch;
+use crate::commands::{
+    answer, build, combine, compare, convert, evaluate, fetch, models, reproduce, stats, tag, train,
+    train_tagger,
+};
 use crate::progress::Progress;
 
 /// Version and commit, as every manifest records them.
@@ -28,6 +31,30 @@ pub struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    /// Build, train, answer, evaluate and report for a table of the paper
+    Reproduce(reproduce::Options),
+    /// Build questions from books
+    Build(build::Options),
+    /// Count a question set (Table 1) and look for leaks
+    Stats(stats::Options),
+    /// Convert a question set: CBT text, JSON lines, Parquet, compact
+    Convert(convert::Options),
+    /// List the models, or the settings of one
+    Models(models::Options),
+    /// Train a model
+    Train(train::Options),
+    /// Answer questions with a trained model
+    Answer(answer::Options),
+    /// Accuracy of predictions, with intervals
+    Evaluate(evaluate::Options),
+    /// Two models on the same questions
+    Compare(compare::Options),
+    /// Several models as one
+    Combine(combine::Options),
+    /// Split and tag a book
+    Tag(tag::Options),
+    /// Make the tagger's weights from tagged books
+    TrainTagger(train_tagger::Options),
     /// Fetch a released data set
     Fetch(fetch::Options),
     /// Print a completion script for a shell
@@ -45,6 +72,18 @@ impl Cli {
         }
         let progress = Progress { quiet: self.quiet };
         match self.command {
+            Command::Reproduce(options) => reproduce::run(&options, progress),
+            Command::Build(options) => build::run(&options, progress),
+            Command::Stats(options) => stats::run(&options, progress),
+            Command::Convert(options) => convert::run(&options, progress),
+            Command::Models(options) => models::run(&options),
+            Command::Train(options) => train::run(&options, progress),
+            Command::Answer(options) => answer::run(&options, progress),
+            Command::Evaluate(options) => evaluate::run(&options, progress),
+            Command::Compare(options) => compare::run(&options),
+            Command::Combine(options) => combine::run(&options),
+            Command::Tag(options) => tag::run(&options),
+            Command::TrainTagger(options) => train_tagger::run(&options, progress),
             Command::Fetch(options) => fetch::run(&options, progress),
             Command::Completions { shell } => {
                 let mut script = Vec::new();

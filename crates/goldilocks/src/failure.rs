@@ -33,6 +33,12 @@ pub enum Failure {
         /// What is wrong with it.
         message: String,
     },
+    /// A folder without tagged books.
+    #[error("{}: no tagged books in it", path.display())]
+    NoTaggedBooks {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A file that can't be read or written.
     #[error("{}: {source}", path.display())]
     File {
@@ -83,6 +89,9 @@ impl Failure {
             Self::Experiment { .. } => {
                 Some("the repository's `experiments/` folder shows how one is written".to_owned())
             }
+            Self::NoTaggedBooks { .. } => {
+                Some("`goldilocks tag BOOK > FILE` writes a book in the right form".to_owned())
+            }
             Self::Setting { .. } | Self::File { .. } => None,
             Self::Checksum { .. } => Some(
                 "the download was removed; try again, or name another mirror with `--from URL`"
@@ -113,7 +122,28 @@ pub fn warn(text: std::fmt::Arguments<'_>) {
 
 /// The hint of the first error in the chain that has one.
 fn hint(error: &anyhow::Error) -> Option<String> {
-    error.chain().find_map(|cause| cause.downcast_ref::<Failure>().and_then(Failure::hint))
+    error.chain().find_map(|cause| {
+        let cause = Cause(cause);
+        cause
+            .hint(Failure::hint)
+            .or_else(|| cause.hint(corpus::Error::hint))
+            .or_else(|| cause.hint(questions::BuildError::hint))
+            .or_else(|| cause.hint(questions::Error::hint))
+            .or_else(|| cause.hint(models::Error::hint))
+            .or_else(|| cause.hint(evaluation::Error::hint))
+            .or_else(|| cause.hint(report::Error::hint))
+    })
+}
+
+struct Cause<'a>(&'a (dyn std::error::Error + 'static));
+
+impl Cause<'_> {
+    fn hint<E: std::error::Error + 'static>(
+        &self,
+        hint: impl Fn(&E) -> Option<String>,
+    ) -> Option<String> {
+        self.0.downcast_ref::<E>().and_then(hint)
+    }
 }
 
 /// Prints `error: …` and, where there is a way out, `hint: …`.

@@ -33,6 +33,14 @@ impl Progress {
         bar
     }
 
+    /// A line about the run as a whole, on stderr.
+    #[expect(clippy::print_stderr, reason = "progress is for the person, not for the pipe")]
+    pub fn note(self, text: std::fmt::Arguments<'_>) {
+        if !self.quiet {
+            eprintln!("{text}");
+        }
+    }
+
     fn start(self, stage: &'static str, length: u64, template: &str) -> ProgressBar {
         // indicatif draws nothing where stderr is no terminal.
         let target =

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use questions::{OpenOptions, QuestionSet, Split, WordClass};
+use report::Source;
 use sha2::{Digest, Sha256};
 
 use crate::commands::fetch::sha256;
@@ -41,6 +42,22 @@ pub fn open(
         warn(format_args!("{}: {sentence}", path.display()));
     }
     Ok(set)
+}
+
+/// Left by `goldilocks fetch` beside files whose checksum was right.
+pub const RELEASED: &str = "released.toml";
+
+/// Where questions come from, for the table that says so.
+pub fn source(path: &Path, set: &QuestionSet) -> Source {
+    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+    let n_books = |split| set.books().iter().filter(|book| book.split == Some(split)).count();
+    if folder.join(RELEASED).exists() {
+        Source::Released
+    } else if Split::ALL.map(n_books) == [98, 5, 5] {
+        Source::Rebuilt
+    } else {
+        Source::Other
+    }
 }
 
 /// SHA-256 over the names and contents of a set's files: 16 hex digits that stand for the data.

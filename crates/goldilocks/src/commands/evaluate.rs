@@ -80,9 +80,11 @@ fn table(results: &Results) -> String {
 
 fn seeds_table(spread: &evaluation::SeedResults) -> String {
     let split = spread.split.map_or("unknown split", Split::code);
-    let mut text = format!("{} files, {split}: mean ± standard deviation\n", spread.seeds);
+    let n_files = super::counted(spread.classes.all.seeds, "file");
+    let mut text = format!("{n_files}, {split}: mean ± standard deviation\n");
     for (code, figure) in spread.classes.iter() {
-        text += &format!("  {:16}{:.3} ± {:.3}\n", label(code), figure.mean, figure.sd);
+        let deviation = figure.deviation.map_or("?".to_owned(), |sd| format!("{sd:.3}"));
+        text += &format!("  {:16}{:.3} ± {deviation}\n", label(code), figure.mean);
     }
     text + "\n"
 }

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::sets::RELEASED;
 
 /// The archive and its checksum as ParlAI's `cbt` task pins them.
 const URL: &str = "http://parl.ai/downloads/cbt/cbt.tar.gz";
@@ -55,7 +56,7 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
         fs::rename(&partial, &archive).map_err(Failure::file(&archive))?;
     }
     check(options, &archive)?;
-    unpack(&archive, &options.output, progress)?;
+    unpack(options, &archive, progress)?;
     fs::remove_file(&archive).map_err(Failure::file(&archive))?;
     super::print(format_args!("{}\n", options.output.join(DATA).display()))
 }
@@ -175,16 +176,18 @@ impl Write for HashWriter<'_> {
 }
 
 /// Unpacks beside the goal and renames, so that an interrupted run leaves no half of it there.
-fn unpack(archive: &Path, folder: &Path, progress: Progress) -> Result<()> {
-    let partial = folder.join(".CBTest.partial");
+fn unpack(options: &Options, archive: &Path, progress: Progress) -> Result<()> {
+    let partial = options.output.join(".CBTest.partial");
     if partial.exists() {
         fs::remove_dir_all(&partial).map_err(Failure::file(&partial))?;
     }
     fs::create_dir(&partial).map_err(Failure::file(&partial))?;
-    let unpacked = unpack_entries(archive, &partial, progress);
-    let moved = unpacked.and_then(|()| {
-        let (from, to) = (partial.join("CBTest"), folder.join("CBTest"));
-        fs::rename(&from, &to).map_err(Failure::file(to)).map_err(Into::into)
+    let moved = unpack_entries(archive, &partial, progress).and_then(|()| {
+        let mark = partial.join(DATA).join(RELEASED);
+        let origin = format!("url = {:?}\nsha256 = {:?}\n", options.from, options.sha256);
+        fs::write(&mark, origin).map_err(Failure::file(mark))?;
+        let (from, to) = (partial.join("CBTest"), options.output.join("CBTest"));
+        Ok(fs::rename(&from, &to).map_err(Failure::file(to))?)
     });
     fs::remove_dir_all(&partial).map_err(Failure::file(&partial))?;
     moved

@@ -1,8 +1,18 @@
 //! The commands, one file each: what was typed → the library crates → what is printed.
 
+pub mod answer;
 pub mod build;
+pub mod combine;
+pub mod compare;
+pub mod convert;
+pub mod evaluate;
 pub mod fetch;
+pub mod models;
+pub mod reproduce;
+pub mod stats;
 pub mod tag;
+pub mod train;
+pub mod train_tagger;
 
 use std::fmt::Arguments;
 use std::io::Write;

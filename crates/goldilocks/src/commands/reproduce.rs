@@ -13,6 +13,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -98,8 +99,13 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     let reproduction = Reproduction { folder: folder.clone(), set: &set, data, on, seed, progress };
     let mut n_made = 0;
     for (place, row) in plan.iter().enumerate() {
-        progress.stage("row", format_args!("{}/{}  {}", place + 1, plan.len(), row.name));
-        n_made += usize::from(reproduction.make(row)?);
+        let row_started = Instant::now();
+        if reproduction.make(row)? {
+            n_made += 1;
+            let seconds = row_started.elapsed().as_secs_f64();
+            let (place, n_rows) = (place + 1, plan.len());
+            progress.note(format_args!("  {place}/{n_rows}  {:32}{seconds:6.1} s", row.name));
+        }
     }
 
     let files = reproduction.read(&plan)?;
@@ -242,6 +248,6 @@ impl Reproduction<'_> {
 }
 
 fn write_file(path: &Path, text: &str) -> Result<()> {
-    questions::atomic::write_file(path, true, |out| out.write_all(text.as_bytes()))?;
-    Ok(())
+    let failed = |cause| questions::Error::Write { path: path.to_owned(), cause };
+    Ok(questions::write_file(path, true, |out| out.write_all(text.as_bytes()).map_err(failed))?)
 }

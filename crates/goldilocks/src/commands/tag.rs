@@ -1,6 +1,5 @@
 //! `goldilocks tag FILE`: how a book is split and tagged, one word a line.
 
-use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -23,7 +22,5 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<()> {
     let source = Source::File(options.book.clone());
     let (book, _) = source.book(options.like.is_none(), Tagger::shipped())?;
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    corpus::tagged::write(&book.sentences, &mut out)?;
-    Ok(out.flush()?)
+    super::print(format_args!("{}", book.to_tagged()))
 }
