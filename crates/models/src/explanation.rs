@@ -5,7 +5,7 @@ use std::ops::Range;
 /// What a model looked at; places are those of the running text [`questions::Question::context_words`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explanation {
-    /// The stretches of context, in the order of the text.
+    /// The stretches of context that it weighed: memories, or the best one of each candidate.
     pub looks: Vec<Look>,
     /// The words of the query that were compared with them; none if the model has no such part.
     pub query: Option<Range<usize>>,
@@ -18,6 +18,8 @@ pub struct Look {
     pub words: Range<usize>,
     /// The candidate it speaks for, as a place in [`questions::Question::candidates`].
     pub candidate: Option<usize>,
+    /// The place of the candidate's instance in it, if it is about one.
+    pub instance: Option<usize>,
     /// How much it counts, on the model's own scale: attention, overlap, minus a penalty.
     pub weight: f32,
     /// Whether it is the supporting memory m̃ of §3.3.

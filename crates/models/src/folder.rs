@@ -9,7 +9,7 @@
 //! renamed.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ pub fn save(
     overwrite: bool,
 ) -> Result<()> {
     check_place(folder, overwrite)?;
-    let partial = beside(folder, "partial")?;
+    let partial = beside(folder, ".partial")?;
     let manifest = Manifest {
         format: FORMAT,
         model: settings.model().to_owned(),
@@ -131,11 +131,13 @@ fn at<T>(path: &Path, result: io::Result<T>) -> Result<T> {
     result.map_err(|source| Error::Io { path: path.to_owned(), source })
 }
 
-/// `.NAME.ending` in the same folder, so that a rename stays within one file system.
+/// `.NAME` and an ending in the same folder, so that a rename stays within one file system.
 fn beside(folder: &Path, ending: &str) -> Result<PathBuf> {
     let no_name = || io::Error::new(ErrorKind::InvalidInput, "a model needs a folder with a name");
-    let name = at(folder, folder.file_name().and_then(OsStr::to_str).ok_or_else(no_name))?;
-    Ok(folder.with_file_name(format!(".{name}.{ending}")))
+    let mut name = OsString::from(".");
+    name.push(at(folder, folder.file_name().ok_or_else(no_name))?);
+    name.push(ending);
+    Ok(folder.with_file_name(name))
 }
 
 fn remove(folder: &Path) -> Result<()> {
@@ -144,7 +146,7 @@ fn remove(folder: &Path) -> Result<()> {
 
 /// Moves a finished folder to its place; an older one there goes only when the new one is in.
 fn put(partial: &Path, folder: &Path) -> Result<()> {
-    let replaced = beside(folder, "replaced")?;
+    let replaced = beside(folder, ".replaced")?;
     remove(&replaced)?;
     if folder.exists() {
         at(folder, fs::rename(folder, &replaced))?;

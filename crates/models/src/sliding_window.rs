@@ -47,6 +47,7 @@ impl Reader for Slider {
         let looks = overlaps(&question).enumerate().map(|(candidate, (weight, words))| Look {
             words,
             candidate: Some(candidate),
+            instance: None,
             weight,
             is_supporting: false,
         });

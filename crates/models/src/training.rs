@@ -140,6 +140,9 @@ pub enum Event {
         total: usize,
         /// Mean loss on the training questions in this epoch.
         loss: f64,
+        /// Mean loss on the validation part, for models that measure it; a language model's perplexity is
+        /// its exponential.
+        valid_loss: Option<f64>,
         /// Accuracy on the validation questions, if there are any.
         valid_accuracy: Option<f64>,
     },

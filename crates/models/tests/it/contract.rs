@@ -118,7 +118,7 @@ pub fn follows_words_not_their_numbers(entry: &Entry, set: &QuestionSet) -> Chec
     let mut other = QuestionSet::default();
     let words: Vec<&str> = set.vocabulary().iter().collect();
     words.iter().rev().for_each(|word| _ = other.intern(word));
-    for (place, example) in set.examples().enumerate() {
+    for example in set.examples() {
         let mut renumber = |ids: &[corpus::WordId]| -> Vec<corpus::WordId> {
             ids.iter().map(|&id| other.intern(set.vocabulary().word(id))).collect()
         };
@@ -137,7 +137,6 @@ pub fn follows_words_not_their_numbers(entry: &Entry, set: &QuestionSet) -> Chec
             split: None,
             book: None,
         });
-        debug_assert_eq!(other.len(), place + 1);
     }
     ensure(all_scores(&*model, set) == all_scores(&*model, &other), || {
         "the scores depend on the numbers of the words".to_owned()

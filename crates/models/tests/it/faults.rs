@@ -78,6 +78,7 @@ fn train<const FAULT: u8>(settings: &Settings, training: &Training<'_>) -> Resul
             number: model.epochs_done,
             total: epochs,
             loss,
+            valid_loss: None,
             valid_accuracy: training.valid.accuracy(|question| model.score(question)),
         });
     }
