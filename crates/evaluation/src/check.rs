@@ -191,3 +191,118 @@ fn differs(key: &'static str, expected: &str, found: &str) -> LineProblem {
         found: format!("`{found}`"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::evaluate;
+    use crate::testing::{question_set, valid_predictions};
+
+    fn check_error(
+        set: &QuestionSet,
+        change: impl FnOnce(&mut Vec<Prediction>),
+        message_and_hint: Expect,
+    ) {
+        let good = valid_predictions(set, [[1.0, 0.0], [0.0, 1.0]]);
+        let mut rows: Vec<Prediction> = good.iter().cloned().collect();
+        change(&mut rows);
+        let changed = Predictions::new(good.name(), rows).unwrap();
+        let error = check_against(&changed, set).unwrap_err();
+        message_and_hint.assert_eq(&format!("{error}\nhint: {}", error.hint().unwrap()));
+    }
+
+    #[test]
+    fn each_prediction_finds_its_question_in_any_order() {
+        let set = question_set();
+        let predictions = valid_predictions(&set, [[1.0, 0.0], [0.0, 1.0]]);
+        let checked = check_against(&predictions, &set).unwrap();
+        assert_eq!(checked.predictions(), &predictions);
+        let answers: Vec<&str> =
+            checked.iter().map(|(_, e)| e.question.word(e.question.candidates[0])).collect();
+        assert_eq!(answers, ["Goose", "door"]);
+    }
+
+    #[test]
+    fn a_minimal_line_gets_the_rest_from_the_set() {
+        let set = question_set();
+        let full = valid_predictions(&set, [[1.0, 0.0], [0.0, 1.0]]);
+        let minimal = full.iter().map(|prediction| Prediction {
+            class: None,
+            split: None,
+            book: None,
+            answer: None,
+            ..prediction.clone()
+        });
+        let minimal = Predictions::new(full.name(), minimal.collect()).unwrap();
+        let checked = check_against(&minimal, &set).unwrap();
+        assert_eq!(checked.predictions(), &full);
+        assert_eq!(evaluate(checked.predictions()).unwrap()[0].classes.all.accuracy, 0.5);
+    }
+
+    #[test]
+    fn what_does_not_fit_the_set_is_an_error_never_a_figure() {
+        let set = question_set();
+        check_error(
+            &set,
+            |rows| drop(rows.remove(0)),
+            expect![[r#"
+            valid.jsonl: 1 of the 2 questions of split `valid` are missing: `4ec621c63a5b6161`
+            hint: is it the right set? without `--questions` the figures cover only what is there"#]],
+        );
+        check_error(
+            &set,
+            |rows| rows[1].id = "0123".to_owned(),
+            expect![[r#"
+            valid.jsonl:2: question `0123` is not in the question set
+            hint: is it the right set, and the right split of it?"#]],
+        );
+        check_error(
+            &set,
+            |rows| rows.iter_mut().for_each(|row| row.id.push('x')),
+            expect![[r#"
+                valid.jsonl:1: question `4ec621c63a5b6161x` is not in the question set: 2 such lines
+                hint: is it the right set, and the right split of it?"#]],
+        );
+        check_error(
+            &set,
+            |rows| rows[1].split = Some(Split::Test),
+            expect![[r#"
+            valid.jsonl:2: question `05a027de13c2da80` is not in the question set
+            hint: is it the right set, and the right split of it?"#]],
+        );
+        check_error(
+            &set,
+            |rows| rows[1].candidates.reverse(),
+            expect![[r#"
+            valid.jsonl:2: `candidates` differs from the question set: expected `door|jug`, found `jug|door`
+            hint: is it the right set? another one may have been answered"#]],
+        );
+        check_error(
+            &set,
+            |rows| rows[0].answer = Some(1),
+            expect![[r#"
+            valid.jsonl:1: `answer` differs from the question set: expected `Goose`, found `jug`
+            hint: is it the right set? another one may have been answered"#]],
+        );
+        check_error(
+            &set,
+            |rows| rows[0].class = Some(WordClass::Verb),
+            expect![[r#"
+            valid.jsonl:1: `class` differs from the question set: expected `NE`, found `V`
+            hint: is it the right set? another one may have been answered"#]],
+        );
+        // The same question with and without its split is there twice.
+        let doubled = |rows: &mut Vec<Prediction>| {
+            rows.push(Prediction { split: None, ..rows[0].clone() });
+        };
+        check_error(
+            &set,
+            doubled,
+            expect![[r#"
+            valid.jsonl:3: question `4ec621c63a5b6161` is answered again: first in line 1
+            hint: a question is answered once; one that is in two splits needs `split` on both lines"#]],
+        );
+    }
+}

@@ -41,7 +41,7 @@ pub struct Combined {
 ///
 /// # Errors
 /// [`Error::FitCount`] for more or fewer predictions to fit on than models, [`Error::OtherQuestions`]
-/// and [`Error::Line`] where they don't answer the same questions, [`Error::NoAnswers`] where no answer
+/// and [`Error::Line`] where they don't answer the same questions, [`Error::NothingToFit`] where no answer
 /// to fit on is known.
 pub fn combine(
     name: &str,
@@ -95,7 +95,7 @@ impl<'a> Fitting<'a> {
         match fit.first() {
             Some(first) if questions.is_empty() => {
                 let (name, n) = (first.name().to_owned(), first.len());
-                Err(Error::NoAnswers { name, split: "valid", n })
+                Err(Error::NothingToFit { name, n })
             }
             _ => Ok(Self { questions, n_models: fit.len(), n_folds, fold_of: fold_of.collect() }),
         }
@@ -147,5 +147,118 @@ fn kind_of(model: &Predictions, fit: &Predictions) -> Scores {
     match (Scores::of(model), Scores::of(fit)) {
         (Scores::Distributions, Scores::Distributions) => Scores::Distributions,
         _ => Scores::LogWeights,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::evaluate;
+    use crate::testing::{draw, prediction};
+
+    /// Two models whose log-weights make up the answer's: 2 · first + 1 · second.
+    fn models(prefix: &str, n: usize, n_books: usize) -> [Predictions; 2] {
+        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        let mut rows = [Vec::new(), Vec::new()];
+        for i in 0..n {
+            let scores: [Vec<f64>; 2] =
+                std::array::from_fn(|_| (0..6).map(|_| rng.random_range(-1.5..1.5)).collect());
+            let sums: Vec<f64> = (0..6).map(|c| 2.0 * scores[0][c] + scores[1][c]).collect();
+            let answer = draw(&log_softmax(&sums), &mut rng);
+            let book = (n_books > 0).then(|| format!("book {}", i % n_books));
+            for (rows, scores) in rows.iter_mut().zip(scores) {
+                let row = prediction(&format!("{prefix} {i}"), &scores, answer);
+                rows.push(Prediction { book: book.clone(), ..row });
+            }
+        }
+        let [first, second] = rows;
+        [Predictions::new("first", first).unwrap(), Predictions::new("second", second).unwrap()]
+    }
+
+    fn accuracy(predictions: &Predictions) -> f64 {
+        evaluate(predictions).unwrap()[0].classes.all.accuracy
+    }
+
+    #[test]
+    fn weights_are_found_and_the_combination_beats_its_parts() {
+        let (valid, test) = (models("valid", 4_000, 0), models("test", 1_000, 0));
+        let (valid, test) = ([&valid[0], &valid[1]], [&test[0], &test[1]]);
+        let combined = combine("combined", &test, &valid, 1).unwrap();
+        assert!((combined.weights[0] - 2.0).abs() < 0.15, "{:?}", combined.weights);
+        assert!((combined.weights[1] - 1.0).abs() < 0.15, "{:?}", combined.weights);
+        assert_eq!((combined.n_fitted, combined.n_cross_fitted), (4_000, 0));
+        assert!(accuracy(&combined.predictions) > accuracy(test[0]).max(accuracy(test[1])));
+        let ids = |predictions: &Predictions| {
+            predictions.iter().map(|p| p.id.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(ids(&combined.predictions), ids(test[0]));
+        let mass: f64 =
+            combined.predictions.iter().next().unwrap().scores.iter().map(|s| s.exp()).sum();
+        assert!((mass - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_part_is_scored_with_the_weights_of_the_others() {
+        let valid = models("valid", 300, 3);
+        let fit = [&valid[0], &valid[1]];
+        let combined = combine("combined", &fit, &fit, 1).unwrap();
+        assert_eq!((combined.n_cross_fitted, combined.folds), (300, 3));
+        // Fitting by hand without the third book gives its questions the same scores.
+        let without = |predictions: &Predictions| {
+            let kept = predictions.iter().filter(|p| p.book.as_deref() != Some("book 2"));
+            Predictions::new("kept", kept.cloned().collect()).unwrap()
+        };
+        let kept = [without(fit[0]), without(fit[1])];
+        let by_hand = combine("by hand", &fit, &[&kept[0], &kept[1]], 1).unwrap();
+        for (a, b) in combined.predictions.iter().zip(by_hand.predictions.iter()).skip(2).step_by(3)
+        {
+            assert_eq!(a.scores, b.scores);
+        }
+        assert_ne!(combined.weights, by_hand.weights);
+    }
+
+    #[test]
+    fn without_books_ids_make_ten_parts_and_twins_stay_together() {
+        let rows = |ids: &[&str]| -> Vec<Prediction> {
+            ids.iter().map(|id| prediction(id, &[1.0, 0.0], 0)).collect()
+        };
+        let ids: Vec<String> = (0..200).map(|i| i.to_string()).collect();
+        let rows_of_ids = rows(&ids.iter().map(String::as_str).collect::<Vec<_>>());
+        let (n_folds, mut parts) =
+            folds(&rows_of_ids.iter().map(|row| vec![row]).collect::<Vec<_>>());
+        parts.sort_unstable();
+        parts.dedup();
+        assert_eq!((n_folds, parts.len()), (10, 10));
+        let twins = rows(&["0123", "0123#2"]);
+        let (_, parts) = folds(&twins.iter().map(|row| vec![row]).collect::<Vec<_>>());
+        assert_eq!(parts[0], parts[1]);
+    }
+
+    #[test]
+    fn a_share_of_zero_can_be_outvoted() {
+        let shares = prediction("1", &[0.0, 1.0], 0);
+        let rows = features(&[Scores::Distributions], &[&shares]);
+        assert_eq!(rows, [[SMALLEST_SHARE.ln()], [0.0]]);
+    }
+
+    #[test]
+    fn models_and_fits_must_pair_up_and_answers_be_known() {
+        let valid = models("valid", 5, 0);
+        let error = combine("x", &[&valid[0], &valid[1]], &[&valid[0]], 1).unwrap_err();
+        let unknown = valid[0].iter().map(|p| Prediction { answer: None, ..p.clone() });
+        let unknown = Predictions::new("unknown.jsonl", unknown.collect()).unwrap();
+        let no_answers = combine("x", &[&valid[0]], &[&unknown], 1).unwrap_err();
+        let text = [error, no_answers].map(|e| format!("{e}\nhint: {}\n", e.hint().unwrap()));
+        expect![[r#"
+            `--fit`: expected 2 predictions, one for each model, found 1
+            hint: name the models' validation predictions in the same order
+            unknown.jsonl: none of the 5 questions to fit weights on has a known answer
+            hint: weights are fitted on questions whose lines have an `answer`
+        "#]]
+        .assert_eq(&text.concat());
     }
 }

@@ -72,3 +72,52 @@ pub(crate) fn log_softmax(scores: &[f64]) -> Vec<f64> {
     let log_sum = scores.iter().map(|score| (score - best).exp()).sum::<f64>().ln();
     scores.iter().map(|score| score - best - log_sum).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::prediction;
+
+    fn one_question(scores: &[f64]) -> Predictions {
+        Predictions::new("one", vec![prediction("1", scores, 0)]).unwrap()
+    }
+
+    #[test]
+    fn distributions_stay_and_log_weights_go_through_a_softmax() {
+        assert_eq!(Scores::of(&one_question(&[0.25, 0.75])), Scores::Distributions);
+        assert_eq!(Scores::of(&one_question(&[0.25, 0.7])), Scores::LogWeights);
+        assert_eq!(Scores::of(&one_question(&[-0.5, 1.5])), Scores::LogWeights);
+        // Counts that happen to sum to 1 in one question do not make the file one of distributions.
+        let counts = vec![prediction("1", &[0.0, 1.0], 0), prediction("2", &[3.0, 1.0], 0)];
+        assert_eq!(Scores::of(&Predictions::new("counts", counts).unwrap()), Scores::LogWeights);
+    }
+
+    #[test]
+    fn the_mean_is_over_distributions_not_scores() {
+        // Shares (.2, .8) and softmax(log 3, 0) = (.75, .25): mean (.475, .525).
+        let (first, second) = (one_question(&[0.2, 0.8]), one_question(&[3.0_f64.ln(), 0.0]));
+        let mean = mean("both", &[&first, &second], 1).unwrap();
+        let prediction = mean.iter().next().unwrap();
+        assert!((prediction.scores[0] - 0.475).abs() < 1e-12, "{prediction:?}");
+        assert!((prediction.scores[1] - 0.525).abs() < 1e-12, "{prediction:?}");
+        assert_eq!((prediction.predicted, mean.name()), (1, "both"));
+    }
+
+    #[test]
+    fn no_models_are_no_ensemble() {
+        assert!(matches!(mean("none", &[], 1), Err(Error::Empty { .. })));
+    }
+
+    proptest! {
+        #[test]
+        fn a_softmax_sums_to_one_whatever_the_scores(
+            scores in prop::collection::vec(-1e300..1e300_f64, 2..12),
+        ) {
+            let shares = softmax(&scores);
+            prop_assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+            prop_assert!(shares.iter().all(|share| share.is_finite()));
+        }
+    }
+}

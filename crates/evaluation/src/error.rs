@@ -55,6 +55,14 @@ pub enum Error {
         /// How many there should be.
         of: usize,
     },
+    /// No weights can be fitted.
+    #[error("{name}: none of the {n} questions to fit weights on has a known answer")]
+    NothingToFit {
+        /// The predictions' name.
+        name: String,
+        /// How many questions there are.
+        n: usize,
+    },
     /// Weights are fitted for as many models as there are to be combined.
     #[error("`--fit`: expected {expected} predictions, one for each model, found {found}")]
     FitCount {
@@ -180,7 +188,7 @@ pub enum LineProblem {
         first: usize,
     },
     /// A question that the set does not have.
-    #[error("question `{id}` is not in the question set{}", if *n > 1 { format!(", nor are {} later ones", n - 1) } else { String::new() })]
+    #[error("question `{id}` is not in the question set{}", such_lines(*n))]
     UnknownId {
         /// The id.
         id: String,
@@ -215,6 +223,9 @@ impl Error {
                 "is it the right set? without `--questions` the figures cover only what is there"
                     .to_owned(),
             ),
+            Self::NothingToFit { .. } => {
+                Some("weights are fitted on questions whose lines have an `answer`".to_owned())
+            }
             Self::FitCount { .. } => {
                 Some("name the models' validation predictions in the same order".to_owned())
             }
@@ -249,6 +260,10 @@ impl LineProblem {
         };
         Some(hint.to_owned())
     }
+}
+
+fn such_lines(n: usize) -> String {
+    if n > 1 { format!(": {n} such lines") } else { String::new() }
 }
 
 fn first_few(ids: &[String]) -> String {

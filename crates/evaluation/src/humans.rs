@@ -193,3 +193,102 @@ fn by_question(predictions: Vec<Prediction>) -> BTreeMap<(Option<Split>, String)
     }
     by_question
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::evaluate;
+    use crate::testing::question_set;
+
+    fn answer(annotator: &str, id: &str, chosen: &str, seconds: f64) -> HumanAnswer {
+        let (annotator, id, chosen) = (annotator.to_owned(), id.to_owned(), chosen.to_owned());
+        HumanAnswer { annotator, id, split: Some(Split::Valid), chosen, seconds }
+    }
+
+    /// Each choice as often as its count says.
+    fn choices(counts: &[usize]) -> (usize, Vec<usize>) {
+        let repeat = |(choice, &n): (usize, &usize)| std::iter::repeat_n(choice, n);
+        (counts.len(), counts.iter().enumerate().flat_map(repeat).collect())
+    }
+
+    #[test]
+    fn people_are_predictions_one_by_one_and_together() {
+        let set = question_set();
+        let index = QuestionIndex::of_splits(&set, &[Split::Valid]);
+        let ids = set.ids(Some(Split::Valid));
+        let answers = [
+            answer("Wren", &ids[0].1, "door", 4.0),
+            answer("Wren", &ids[1].1, "jug", 8.0),
+            answer("Finch", &ids[1].1, "Goose", 5.0),
+        ];
+        let people = predictions_by_person(&answers, &index).unwrap();
+        let of = |predictions: &Predictions| {
+            let all = evaluate(predictions).unwrap()[0].classes.all;
+            (predictions.name().to_owned(), all.n, all.accuracy)
+        };
+        assert_eq!(of(&people[0]), ("Finch".to_owned(), 1, 1.0));
+        assert_eq!(of(&people[1]), ("Wren".to_owned(), 2, 0.5));
+        // The second question counts once, as one of the two answered it.
+        let accuracies =
+            (0..20).map(|seed| of(&pooled_predictions("people", &answers, &index, seed).unwrap()));
+        let mut accuracies: Vec<_> = accuracies.map(|(_, n, accuracy)| (n, accuracy)).collect();
+        accuracies.sort_by(|a, b| a.1.total_cmp(&b.1));
+        accuracies.dedup();
+        assert_eq!(accuracies, [(2, 0.5), (2, 1.0)]);
+        assert_eq!(median_seconds(&answers), Some(5.0));
+        assert_eq!(median_seconds(&answers[..2]), Some(6.0));
+        assert_eq!(median_seconds(&[]), None);
+        // One shared question, two candidates, no agreement: κ = (0 − ½)/(1 − ½).
+        let agreement = agreement(&answers, &index, 1).unwrap().unwrap();
+        assert_eq!((agreement.questions, agreement.pairs), (1, 1));
+        assert_eq!((agreement.share, agreement.kappa), (0.0, -1.0));
+    }
+
+    #[test]
+    fn answers_that_do_not_fit_are_named() {
+        let set = question_set();
+        let index = QuestionIndex::of_splits(&set, &[Split::Valid]);
+        let id = set.ids(Some(Split::Valid)).remove(0).1;
+        let message = |answers: &[HumanAnswer]| {
+            let error = agreement(answers, &index, 1).unwrap_err();
+            format!("{error}\n")
+        };
+        let good = answer("Wren", &id, "door", 1.0);
+        let messages = [
+            message(&[answer("Wren", "0123", "door", 1.0)]),
+            message(&[answer("Wren", &id, "Door", 1.0)]),
+            message(&[good.clone(), good]),
+        ];
+        expect![[r#"
+            answer of `Wren` to question `0123`: question `0123` is not in the question set
+            answer of `Wren` to question `05a027de13c2da80`: `chosen`: expected one of the candidates, found `Door`
+            answer of `Wren` to question `05a027de13c2da80`: question `05a027de13c2da80` is answered again: first in line 1
+        "#]].assert_eq(&messages.concat());
+    }
+
+    #[test]
+    fn kappa_is_that_of_published_examples() {
+        // Counts of choices by question; κ by Randolph's Online Kappa Calculator, as statsmodels'
+        // tests give it. First: pairs (21 + 0)/28 and (3 + 10)/28, mean 17/28; (17/28 − ½)/½ = 3/14.
+        let first = agreement_of(&[choices(&[7, 1]), choices(&[3, 5])], 1).unwrap();
+        assert!((first.kappa - 0.214286).abs() < 6e-6, "{first:?}");
+        assert_eq!((first.questions, first.pairs), (2, 56));
+        assert!((first.share - 17.0 / 28.0).abs() < 1e-12);
+        let second = agreement_of(&[choices(&[6, 1, 0]), choices(&[0, 7, 0])], 1).unwrap();
+        assert!((second.kappa - 0.785714).abs() < 6e-6, "{second:?}");
+        // Two questions: a resample has either twice, or both.
+        assert!(second.low < second.kappa && second.high == 1.0, "{second:?}");
+    }
+
+    #[test]
+    fn chance_agreement_has_kappa_zero_and_full_agreement_one() {
+        // All pairs of ten choices over ten candidates, each question a pair: one in ten agrees.
+        let pairs: Vec<_> = (0..100).map(|i| (10, vec![i / 10, i % 10])).collect();
+        let chance = agreement_of(&pairs, 1).unwrap();
+        assert!(chance.kappa.abs() < 1e-12 && chance.low < 0.0 && 0.0 < chance.high, "{chance:?}");
+        assert_eq!(agreement_of(&[(10, vec![3, 3, 3])], 1).unwrap().kappa, 1.0);
+        assert!(agreement_of(&[], 1).is_none());
+    }
+}

@@ -34,6 +34,8 @@ mod newton;
 pub mod predictions;
 pub mod published;
 pub mod seeds;
+#[cfg(test)]
+mod testing;
 
 pub use accuracy::{Accuracy, Results, evaluate};
 pub use by_class::ByClass;

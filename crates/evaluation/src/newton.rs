@@ -125,12 +125,12 @@ impl Loss {
 fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     let n = b.len();
     for pivot in 0..n {
-        for row in pivot + 1..n {
-            let factor = a[row][pivot] / a[pivot][pivot];
-            for column in pivot..n {
-                a[row][column] -= factor * a[pivot][column];
-            }
-            b[row] -= factor * b[pivot];
+        let (above, below) = a.split_at_mut(pivot + 1);
+        let pivot_row = &above[pivot];
+        for (row, place) in below.iter_mut().zip(pivot + 1..) {
+            let factor = row[pivot] / pivot_row[pivot];
+            row.iter_mut().zip(pivot_row).for_each(|(x, p)| *x -= factor * p);
+            b[place] -= factor * b[pivot];
         }
     }
     for row in (0..n).rev() {
@@ -138,4 +138,85 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
         b[row] = (b[row] - known) / a[row][row];
     }
     b
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::testing::draw;
+
+    /// Questions of five candidates with two random features, answered by known weights.
+    fn simulate(n: usize, weights: [f64; 2]) -> Vec<(Vec<Vec<f64>>, usize)> {
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let question = |_| {
+            let rows: Vec<Vec<f64>> = (0..5)
+                .map(|_| vec![rng.random_range(-2.0..2.0), rng.random_range(-200.0..200.0)])
+                .collect();
+            let answer = draw(&log_softmax(&activations(&weights, &rows)), &mut rng);
+            (rows, answer)
+        };
+        (0..n).map(question).collect()
+    }
+
+    fn labelled(questions: &[(Vec<Vec<f64>>, usize)]) -> Vec<Labelled<'_>> {
+        questions.iter().map(|(rows, answer)| Labelled { rows, answer: *answer }).collect()
+    }
+
+    #[test]
+    fn the_generating_weights_are_found_again() {
+        let questions = simulate(10_000, [1.5, 0.005]);
+        let weights = fit(&labelled(&questions), 2);
+        // Standard errors from the curvature: about 0.02 and 0.0001.
+        assert!((weights[0] - 1.5).abs() < 0.08, "{weights:?}");
+        assert!((weights[1] - 0.005).abs() < 0.0004, "{weights:?}");
+    }
+
+    #[test]
+    fn gradient_and_hessian_are_those_of_finite_differences() {
+        let questions = simulate(20, [1.0, 0.002]);
+        let (questions, weights, step) = (labelled(&questions), [0.7, -0.003], 1e-5);
+        let exact = Loss::at(&weights, &questions);
+        let near = |a: f64, b: f64| (a - b).abs() <= 1e-6 * (1.0 + a.abs().max(b.abs()));
+        for i in 0..2 {
+            let moved = |by: f64| {
+                let mut weights = weights;
+                weights[i] += by;
+                Loss::at(&weights, &questions)
+            };
+            let (above, below) = (moved(step), moved(-step));
+            let gradient = (above.value - below.value) / (2.0 * step);
+            assert!(near(gradient, exact.gradient[i]), "{gradient} {:?}", exact.gradient);
+            for j in 0..2 {
+                let second = (above.gradient[j] - below.gradient[j]) / (2.0 * step);
+                assert!(near(second, exact.hessian[i][j]), "{second} {:?}", exact.hessian);
+            }
+        }
+    }
+
+    #[test]
+    fn the_gradient_vanishes_at_the_fitted_weights() {
+        let questions = simulate(300, [3.0, 0.0]);
+        let questions = labelled(&questions);
+        let weights = minimise(&questions, 2);
+        let gradient = Loss::at(&weights, &questions).gradient;
+        assert!(gradient.iter().all(|g| g.abs() < 1e-3), "{gradient:?}");
+    }
+
+    #[test]
+    fn a_model_that_is_always_right_gets_a_finite_weight_and_one_that_says_nothing_none() {
+        let rows = vec![vec![1.0, 4.0], vec![0.0, 4.0]];
+        let questions = vec![Labelled { rows: &rows, answer: 0 }; 5];
+        let weights = fit(&questions, 2);
+        assert!(weights[0] > 1.0 && weights[0].is_finite(), "{weights:?}");
+        assert!(weights[1].abs() < 1e-9, "{weights:?}");
+    }
+
+    #[test]
+    fn linear_equations_are_solved() {
+        // 4x + y = 6 and x + 3y = 7 have x = 1, y = 2.
+        assert_eq!(solve(vec![vec![4.0, 1.0], vec![1.0, 3.0]], vec![6.0, 7.0]), [1.0, 2.0]);
+    }
 }
