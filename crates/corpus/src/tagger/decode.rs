@@ -20,6 +20,7 @@ pub fn decode<const L: usize, T: Templates<L>>(
         book.descriptions.iter().map(|word| single_scores::<L, T>(word, weights)).collect();
     let outside = single_scores::<L, T>(&OUTSIDE, weights);
 
+    let mut features = Vec::new();
     let tag_sentence = |(sentence_idx, sentence): (usize, &Vec<u32>)| {
         let pos = pos.get(sentence_idx).map_or(&[][..], Vec::as_slice);
         let mut tags: Vec<u8> = Vec::with_capacity(sentence.len());
@@ -34,9 +35,11 @@ pub fn decode<const L: usize, T: Templates<L>>(
                         *score += weight;
                     }
                 }
-                T::joint(&window, |key| weights.add(key, &mut scores));
                 let (last, before) = tags_before(&tags);
-                T::sequence(&window, last, before, |key| weights.add(key, &mut scores));
+                features.clear();
+                T::joint(&window, &mut features);
+                T::sequence(&window, last, before, &mut features);
+                weights.add(&features, &mut scores);
                 best_tag(&scores[..T::TAGS])
             });
             tags.push(tag);
@@ -52,8 +55,11 @@ fn single_scores<const L: usize, T: Templates<L>>(
     weights: &Weights<L>,
 ) -> [Scores<L>; PLACES] {
     let mut scores = [[0; L]; PLACES];
+    let mut features = Vec::new();
     for (place, scores) in scores.iter_mut().enumerate() {
-        T::single(word, place, |key| weights.add(key, scores));
+        features.clear();
+        T::single(word, place, &mut features);
+        weights.add(&features, scores);
     }
     scores
 }

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::{
     Tagger,
     lexicon::Lexicon,
-    weights::{Entry, Weights},
+    weights::{Entry, MAX_ENTRIES, Weights},
 };
 use crate::{Error, PartOfSpeech, Vocabulary};
 
@@ -202,10 +202,16 @@ impl<'a> Reader<'a> {
         let mut starts = vec![0];
         let mut n_entries = 0;
         for &count in self.take(n_keys)? {
+            if usize::from(count) > n_tags {
+                return Err(format!("expected at most {n_tags} tags for a feature, found {count}"));
+            }
             n_entries += u32::from(count);
             starts.push(n_entries);
         }
         let tags = self.take(n_entries as usize)?;
+        if tags.len() > MAX_ENTRIES {
+            return Err(format!("expected at most {MAX_ENTRIES} weights, found {}", tags.len()));
+        }
         if let Some(tag) = tags.iter().find(|&&tag| usize::from(tag) >= n_tags) {
             return Err(format!("expected tags below {n_tags}, found {tag}"));
         }

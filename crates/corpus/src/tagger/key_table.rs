@@ -3,7 +3,7 @@
 //! A key's place is its highest bits, so keys that arrive in ascending order (as they stand in the
 //! weights file) fill the table from front to back.
 
-/// Open addressing with linear probing; at most half of the slots are taken.
+/// Open addressing with linear probing; at most three quarters of the slots are taken.
 pub struct KeyTable {
     slots: Vec<Slot>,
     len: usize,
@@ -21,7 +21,7 @@ const EMPTY: Slot = Slot { key: 0, row: u32::MAX };
 impl KeyTable {
     /// An empty table with room for that many keys.
     pub fn with_capacity(keys: usize) -> Self {
-        let n_slots = (keys.max(8) * 2).next_power_of_two();
+        let n_slots = (keys.max(8) * 4 / 3 + 1).next_power_of_two();
         Self { slots: vec![EMPTY; n_slots], len: 0, shift: 32 - n_slots.trailing_zeros() }
     }
 
@@ -32,10 +32,33 @@ impl KeyTable {
         (slot.row != u32::MAX).then_some(slot.row)
     }
 
+    /// Calls `found` with the row of each key that has one, in order.
+    ///
+    /// The table is far larger than the caches, so what counts is how many slots are waited for at
+    /// once: all first slots are copied before any of them is looked at.
+    #[inline]
+    pub fn for_each(&self, keys: &[u32], mut found: impl FnMut(u32)) {
+        let mut slots = [EMPTY; 16];
+        for keys in keys.chunks(slots.len()) {
+            for (slot, &key) in slots.iter_mut().zip(keys) {
+                *slot = self.slots[(key >> self.shift) as usize];
+            }
+            for (slot, &key) in slots.iter().zip(keys) {
+                if slot.row == u32::MAX {
+                    continue;
+                }
+                let row = if slot.key == key { Some(slot.row) } else { self.get(key) };
+                if let Some(row) = row {
+                    found(row);
+                }
+            }
+        }
+    }
+
     /// The row of a key, for changing; a key that is new gets `row` first.
     pub fn get_or_insert(&mut self, key: u32, row: u32) -> &mut u32 {
         debug_assert_ne!(row, u32::MAX, "the largest number marks an empty slot");
-        if 2 * (self.len + 1) > self.slots.len() {
+        if 4 * (self.len + 1) > 3 * self.slots.len() {
             self.grow();
         }
         let place = self.place(key);
@@ -58,7 +81,7 @@ impl KeyTable {
     }
 
     fn grow(&mut self) {
-        let mut larger = Self::with_capacity(self.slots.len());
+        let mut larger = Self::with_capacity(2 * self.len);
         for slot in self.slots.iter().filter(|slot| slot.row != u32::MAX) {
             let place = larger.place(slot.key);
             larger.slots[place] = *slot;
@@ -85,7 +108,11 @@ mod tests {
             for (row, &key) in (0u32..).zip(&keys) {
                 prop_assert_eq!(*table.get_or_insert(spread(key), row), *map.entry(key).or_insert(row));
             }
-            for key in 0..300 {
+            let all: Vec<u32> = (0..300).collect();
+            let mut found = Vec::new();
+            table.for_each(&all.iter().map(|&key| spread(key)).collect::<Vec<_>>(), |row| found.push(row));
+            prop_assert_eq!(found, map.values().copied().collect::<Vec<_>>());
+            for key in all {
                 prop_assert_eq!(table.get(spread(key)), map.get(&key).copied());
             }
         }

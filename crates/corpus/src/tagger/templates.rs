@@ -27,13 +27,13 @@ pub trait Templates<const L: usize> {
     const TAGS: usize;
 
     /// Features of the word at a place (0 is −2) alone.
-    fn single(word: &Description, place: usize, feature: impl FnMut(u32));
+    fn single(word: &Description, place: usize, features: &mut Vec<u32>);
 
     /// Features of several words.
-    fn joint(window: &Window, feature: impl FnMut(u32));
+    fn joint(window: &Window, features: &mut Vec<u32>);
 
     /// Features of the last tag and the one before it.
-    fn sequence(window: &Window, last: u8, before: u8, feature: impl FnMut(u32));
+    fn sequence(window: &Window, last: u8, before: u8, features: &mut Vec<u32>);
 
     /// The tag of a word that needs no features.
     fn certain(word: &Description) -> Option<u8>;
@@ -48,69 +48,69 @@ pub struct PartsOfSpeech;
 impl Templates<48> for PartsOfSpeech {
     const TAGS: usize = crate::PartOfSpeech::COUNT;
 
-    fn single(word: &Description, place: usize, mut feature: impl FnMut(u32)) {
+    fn single(word: &Description, place: usize, features: &mut Vec<u32>) {
         let template = 32 * place as u64;
-        feature(key1(template, word.lower));
-        feature(key1(template + 1, word.fine));
+        features.push(key1(template, word.lower));
+        features.push(key1(template + 1, word.fine));
         if place == 2 {
-            feature(key1(template + 2, 0));
-            feature(key2(template + 3, word.word, word.flags & 2));
+            features.push(key1(template + 2, 0));
+            features.push(key2(template + 3, word.word, word.flags & 2));
             for (length, &suffix) in (0u64..).zip(&word.suffixes).filter(|(_, suffix)| **suffix != 0) {
-                feature(key1(template + 4 + length, suffix));
+                features.push(key1(template + 4 + length, suffix));
             }
             for (length, &prefix) in (0u64..).zip(&word.prefixes).filter(|(_, prefix)| **prefix != 0) {
-                feature(key1(template + 9 + length, prefix));
+                features.push(key1(template + 9 + length, prefix));
             }
-            feature(key2(template + 12, word.shape, word.flags & 2));
-            feature(key1(template + 13, word.flags));
-            feature(key2(template + 14, word.casing, word.capitals()));
-            feature(key1(template + 15, word.coarse));
-            feature(key2(template + 16, word.suffixes[2], word.capital()));
-            feature(key2(template + 17, word.suffixes[1], word.casing));
+            features.push(key2(template + 12, word.shape, word.flags & 2));
+            features.push(key1(template + 13, word.flags));
+            features.push(key2(template + 14, word.casing, word.capitals()));
+            features.push(key1(template + 15, word.coarse));
+            features.push(key2(template + 16, word.suffixes[2], word.capital()));
+            features.push(key2(template + 17, word.suffixes[1], word.casing));
         }
         if place == 1 || place == 3 {
-            feature(key1(template + 18, word.suffixes[2]));
-            feature(key1(template + 19, word.coarse));
-            feature(key2(template + 20, word.casing, word.capitals()));
-            feature(key1(template + 21, word.suffixes[1]));
+            features.push(key1(template + 18, word.suffixes[2]));
+            features.push(key1(template + 19, word.coarse));
+            features.push(key2(template + 20, word.casing, word.capitals()));
+            features.push(key1(template + 21, word.suffixes[1]));
         }
     }
 
-    fn joint(window: &Window, mut feature: impl FnMut(u32)) {
+    fn joint(window: &Window, features: &mut Vec<u32>) {
         let [_, p1, word, n1, n2] = window.words;
-        feature(key2(200, word.lower, n1.lower));
-        feature(key2(201, p1.lower, word.lower));
-        feature(key2(202, word.coarse, n1.coarse));
-        feature(key2(203, p1.coarse, word.coarse));
-        feature(key2(204, n1.coarse, n2.coarse));
-        feature(key2(205, word.suffixes[1], n1.lower));
-        feature(key2(206, word.lower, n1.fine));
-        feature(key2(207, p1.fine, word.lower));
-        feature(key2(208, p1.coarse, join(word.coarse, n1.coarse)));
-        feature(key2(209, word.capitals(), join(n1.capitals(), n1.casing)));
-        feature(key2(210, word.capitals(), join(p1.capitals(), p1.casing)));
-        feature(key2(211, p1.lower, n1.lower));
-        feature(key2(212, word.lower, join(n1.coarse, n2.coarse)));
+        features.push(key2(200, word.lower, n1.lower));
+        features.push(key2(201, p1.lower, word.lower));
+        features.push(key2(202, word.coarse, n1.coarse));
+        features.push(key2(203, p1.coarse, word.coarse));
+        features.push(key2(204, n1.coarse, n2.coarse));
+        features.push(key2(205, word.suffixes[1], n1.lower));
+        features.push(key2(206, word.lower, n1.fine));
+        features.push(key2(207, p1.fine, word.lower));
+        features.push(key2(208, p1.coarse, join(word.coarse, n1.coarse)));
+        features.push(key2(209, word.capitals(), join(n1.capitals(), n1.casing)));
+        features.push(key2(210, word.capitals(), join(p1.capitals(), p1.casing)));
+        features.push(key2(211, p1.lower, n1.lower));
+        features.push(key2(212, word.lower, join(n1.coarse, n2.coarse)));
     }
 
-    fn sequence(window: &Window, last: u8, before: u8, mut feature: impl FnMut(u32)) {
+    fn sequence(window: &Window, last: u8, before: u8, features: &mut Vec<u32>) {
         let [_, _, word, n1, n2] = window.words;
         let (last, before) = (u64::from(last), u64::from(before));
-        feature(key1(300, last));
-        feature(key2(301, last, before));
-        feature(key2(302, last, word.lower));
-        feature(key2(303, last, n1.fine));
-        feature(key2(304, last, word.coarse));
-        feature(key2(305, join(last, before), n1.coarse));
-        feature(key2(306, last, n1.suffixes[2]));
-        feature(key2(307, last, word.suffixes[2]));
-        feature(key2(308, last, n1.lower));
-        feature(key2(309, join(last, before), word.lower));
-        feature(key2(310, last, join(word.lower, n1.coarse)));
-        feature(key2(311, last, join(word.coarse, n1.coarse)));
-        feature(key2(312, last, join(n1.coarse, n2.coarse)));
-        feature(key2(313, join(last, before), word.coarse));
-        feature(key2(314, last, join(word.capitals(), word.casing)));
+        features.push(key1(300, last));
+        features.push(key2(301, last, before));
+        features.push(key2(302, last, word.lower));
+        features.push(key2(303, last, n1.fine));
+        features.push(key2(304, last, word.coarse));
+        features.push(key2(305, join(last, before), n1.coarse));
+        features.push(key2(306, last, n1.suffixes[2]));
+        features.push(key2(307, last, word.suffixes[2]));
+        features.push(key2(308, last, n1.lower));
+        features.push(key2(309, join(last, before), word.lower));
+        features.push(key2(310, last, join(word.lower, n1.coarse)));
+        features.push(key2(311, last, join(word.coarse, n1.coarse)));
+        features.push(key2(312, last, join(n1.coarse, n2.coarse)));
+        features.push(key2(313, join(last, before), word.coarse));
+        features.push(key2(314, last, join(word.capitals(), word.casing)));
     }
 
     fn certain(word: &Description) -> Option<u8> {
@@ -124,76 +124,76 @@ pub struct Entities;
 impl Templates<16> for Entities {
     const TAGS: usize = crate::Entity::COUNT;
 
-    fn single(word: &Description, place: usize, mut feature: impl FnMut(u32)) {
+    fn single(word: &Description, place: usize, features: &mut Vec<u32>) {
         let template = 32 * place as u64;
-        feature(key1(template, word.lower));
-        feature(key1(template + 1, word.fine));
+        features.push(key1(template, word.lower));
+        features.push(key1(template + 1, word.fine));
         if place == 2 {
-            feature(key1(template + 2, 0));
-            feature(key2(template + 3, word.lower, word.capital()));
+            features.push(key1(template + 2, 0));
+            features.push(key2(template + 3, word.lower, word.capital()));
             for (length, &suffix) in (0u64..).zip(&word.suffixes).filter(|(_, suffix)| **suffix != 0) {
-                feature(key2(template + 4 + length, suffix, word.flags & 1));
+                features.push(key2(template + 4 + length, suffix, word.flags & 1));
             }
-            feature(key2(template + 9, word.prefixes[2], word.flags & 1));
-            feature(key1(template + 10, word.shape));
-            feature(key1(template + 11, word.flags));
-            feature(key2(template + 12, word.casing, word.capitals()));
-            feature(key2(template + 13, word.fine, word.capital()));
-            feature(key1(template + 14, word.coarse));
+            features.push(key2(template + 9, word.prefixes[2], word.flags & 1));
+            features.push(key1(template + 10, word.shape));
+            features.push(key1(template + 11, word.flags));
+            features.push(key2(template + 12, word.casing, word.capitals()));
+            features.push(key2(template + 13, word.fine, word.capital()));
+            features.push(key1(template + 14, word.coarse));
         }
         if place == 1 || place == 3 {
-            feature(key1(template + 15, word.suffixes[2]));
-            feature(key2(template + 16, word.lower, word.capital()));
-            feature(key1(template + 17, word.shape));
+            features.push(key1(template + 15, word.suffixes[2]));
+            features.push(key2(template + 16, word.lower, word.capital()));
+            features.push(key1(template + 17, word.shape));
         }
     }
 
-    fn joint(window: &Window, mut feature: impl FnMut(u32)) {
+    fn joint(window: &Window, features: &mut Vec<u32>) {
         let [p2, p1, word, n1, n2] = window.words;
         let [p1_pos, pos, n1_pos] = window.pos.map(u64::from);
         let capital = word.capital();
-        feature(key2(200, p1.lower, capital));
-        feature(key2(201, n1.lower, capital));
-        feature(key2(202, p2.lower, capital));
-        feature(key2(203, n2.lower, capital));
-        feature(key2(204, p1.fine, capital));
-        feature(key2(205, n1.fine, capital));
-        feature(key2(206, word.coarse, p1.coarse));
-        feature(key2(207, word.coarse, n1.coarse));
-        feature(key2(208, word.shape, n1.shape));
-        feature(key2(209, p1.shape, word.shape));
-        feature(key2(210, join(n1.casing, n1.capital()), capital));
-        feature(key2(211, join(p1.casing, p1.capital()), capital));
-        feature(key2(212, word.lower, n1.lower));
-        feature(key2(213, p1.lower, word.lower));
-        feature(key2(214, p1.lower, join(word.lower, n1.lower)));
-        feature(key2(215, word.lower, join(n1.lower, n2.lower)));
-        feature(key2(216, p2.lower, join(p1.lower, word.lower)));
-        feature(key2(217, word.lower, n1.fine));
-        feature(key2(218, p1.fine, word.lower));
-        feature(key2(230, pos, capital));
-        feature(key2(231, pos, p1_pos));
-        feature(key2(232, pos, n1_pos));
-        feature(key2(233, pos, join(word.casing, word.capitals())));
-        feature(key2(234, join(p1_pos, n1_pos), capital));
-        feature(key2(235, pos, word.lower));
-        feature(key2(236, pos, word.fine));
+        features.push(key2(200, p1.lower, capital));
+        features.push(key2(201, n1.lower, capital));
+        features.push(key2(202, p2.lower, capital));
+        features.push(key2(203, n2.lower, capital));
+        features.push(key2(204, p1.fine, capital));
+        features.push(key2(205, n1.fine, capital));
+        features.push(key2(206, word.coarse, p1.coarse));
+        features.push(key2(207, word.coarse, n1.coarse));
+        features.push(key2(208, word.shape, n1.shape));
+        features.push(key2(209, p1.shape, word.shape));
+        features.push(key2(210, join(n1.casing, n1.capital()), capital));
+        features.push(key2(211, join(p1.casing, p1.capital()), capital));
+        features.push(key2(212, word.lower, n1.lower));
+        features.push(key2(213, p1.lower, word.lower));
+        features.push(key2(214, p1.lower, join(word.lower, n1.lower)));
+        features.push(key2(215, word.lower, join(n1.lower, n2.lower)));
+        features.push(key2(216, p2.lower, join(p1.lower, word.lower)));
+        features.push(key2(217, word.lower, n1.fine));
+        features.push(key2(218, p1.fine, word.lower));
+        features.push(key2(230, pos, capital));
+        features.push(key2(231, pos, p1_pos));
+        features.push(key2(232, pos, n1_pos));
+        features.push(key2(233, pos, join(word.casing, word.capitals())));
+        features.push(key2(234, join(p1_pos, n1_pos), capital));
+        features.push(key2(235, pos, word.lower));
+        features.push(key2(236, pos, word.fine));
     }
 
-    fn sequence(window: &Window, last: u8, before: u8, mut feature: impl FnMut(u32)) {
+    fn sequence(window: &Window, last: u8, before: u8, features: &mut Vec<u32>) {
         let [_, p1, word, n1, _] = window.words;
         let (last, before) = (u64::from(last), u64::from(before));
         let pos = u64::from(window.pos[1]);
-        feature(key1(300, last));
-        feature(key2(301, last, before));
-        feature(key2(302, last, word.capitals()));
-        feature(key2(303, last, pos));
-        feature(key2(304, last, word.lower));
-        feature(key2(305, last, n1.lower));
-        feature(key2(306, last, join(p1.lower, word.lower)));
-        feature(key2(307, last, word.fine));
-        feature(key2(308, last, join(word.casing, word.capitals())));
-        feature(key2(309, last, join(pos, u64::from(window.pos[2]))));
+        features.push(key1(300, last));
+        features.push(key2(301, last, before));
+        features.push(key2(302, last, word.capitals()));
+        features.push(key2(303, last, pos));
+        features.push(key2(304, last, word.lower));
+        features.push(key2(305, last, n1.lower));
+        features.push(key2(306, last, join(p1.lower, word.lower)));
+        features.push(key2(307, last, word.fine));
+        features.push(key2(308, last, join(word.casing, word.capitals())));
+        features.push(key2(309, last, join(pos, u64::from(window.pos[2]))));
     }
 
     fn certain(word: &Description) -> Option<u8> {

@@ -160,11 +160,11 @@ impl Lesson<'_> {
             let tag = T::certain(window.words[2]).unwrap_or_else(|| {
                 features.clear();
                 for place in 0..PLACES {
-                    T::single(window.words[place], place, |key| features.push(key));
+                    T::single(window.words[place], place, &mut features);
                 }
-                T::joint(&window, |key| features.push(key));
+                T::joint(&window, &mut features);
                 let (last, before) = tags_before(&tags);
-                T::sequence(&window, last, before, |key| features.push(key));
+                T::sequence(&window, last, before, &mut features);
                 let tag = best_tag(&perceptron.scores(&features)[..T::TAGS]);
                 perceptron.advance();
                 if tag != right {

@@ -9,8 +9,14 @@ pub struct Weights<const L: usize> {
     /// Where a feature's entries begin, and where those of the last one end.
     pub(super) starts: Vec<u32>,
     pub(super) entries: Vec<Entry>,
+    /// For each key the start of its entries and, in the lowest bits, how many there are.
     table: KeyTable,
 }
+
+const COUNT_BITS: u32 = 6;
+const COUNT_MASK: u32 = (1 << COUNT_BITS) - 1;
+/// The last entry's place must fit beside a count.
+pub const MAX_ENTRIES: usize = 1 << 25;
 
 /// What a feature says of one tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,25 +31,26 @@ pub struct Entry {
 pub type Scores<const L: usize> = [i16; L];
 
 impl<const L: usize> Weights<L> {
-    /// Takes ascending keys, the start of each one's entries (and the end of the last), and entries
-    /// whose tags are below `L`.
+    /// Takes ascending keys, the start of each one's at most `L` entries (and the end of the last),
+    /// and at most [`MAX_ENTRIES`] entries whose tags are below `L`.
     pub fn new(keys: Vec<u32>, starts: Vec<u32>, entries: Vec<Entry>) -> Self {
         assert_eq!(keys.len() + 1, starts.len(), "one start for each key, and the last one's end");
         let mut table = KeyTable::with_capacity(keys.len());
-        for (row, &key) in (0u32..).zip(&keys) {
-            table.get_or_insert(key, row);
+        for (&key, span) in keys.iter().zip(starts.windows(2)) {
+            table.get_or_insert(key, span[0] << COUNT_BITS | (span[1] - span[0]));
         }
         Self { keys, starts, entries, table }
     }
 
-    /// Adds a feature's weights to the scores of the tags.
+    /// Adds the weights of some features to the scores of the tags.
     #[inline]
-    pub fn add(&self, key: u32, scores: &mut Scores<L>) {
-        if let Some(row) = self.table.get(key) {
-            let row = row as usize;
-            for entry in &self.entries[self.starts[row] as usize..self.starts[row + 1] as usize] {
+    pub fn add(&self, features: &[u32], scores: &mut Scores<L>) {
+        self.table.for_each(features, |span| {
+            let start = (span >> COUNT_BITS) as usize;
+            let count = (span & COUNT_MASK) as usize;
+            for entry in &self.entries[start..start + count] {
                 scores[usize::from(entry.tag)] += i16::from(entry.weight);
             }
-        }
+        });
     }
 }
