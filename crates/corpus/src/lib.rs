@@ -4,9 +4,12 @@
 //! file ──read──▶ text ──gutenberg──▶ the tale alone ──words──▶ tokens ──sentences──▶ sentences ──tagger──▶ Book
 //! ```
 
+mod sentences;
 mod tags;
 mod vocabulary;
+mod words;
 
+pub use sentences::tokenise;
 pub use tags::{Entity, PartOfSpeech};
 pub use vocabulary::{Vocabulary, WordId};
 
