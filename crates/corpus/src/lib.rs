@@ -7,12 +7,15 @@
 mod error;
 mod tagged;
 pub mod tagger;
+mod sentences;
 mod tags;
 pub mod tales;
 mod vocabulary;
+mod words;
 
 pub use error::Error;
 pub use tagger::Tagger;
+pub use sentences::tokenise;
 pub use tags::{Entity, PartOfSpeech};
 pub use vocabulary::{Vocabulary, WordId};
 
