@@ -3,7 +3,7 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    answer, build, combine, compare, convert, evaluate, fetch, models, reproduce, stats, tag, train,
+    answer, bench, build, combine, compare, convert, evaluate, fetch, models, reproduce, stats, tag, train,
     train_tagger,
 };
 use crate::progress::Progress;
@@ -55,6 +55,8 @@ enum Command {
     Tag(tag::Options),
     /// Make the tagger's weights from tagged books
     TrainTagger(train_tagger::Options),
+    /// How fast the stages are here
+    Bench(bench::Options),
     /// Fetch a released data set
     Fetch(fetch::Options),
     /// Print a completion script for a shell
@@ -84,6 +86,7 @@ impl Cli {
             Command::Combine(options) => combine::run(&options),
             Command::Tag(options) => tag::run(&options),
             Command::TrainTagger(options) => train_tagger::run(&options, progress),
+            Command::Bench(options) => bench::run(&options, progress),
             Command::Fetch(options) => fetch::run(&options, progress),
             Command::Completions { shell } => {
                 let mut script = Vec::new();

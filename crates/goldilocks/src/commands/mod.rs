@@ -1,6 +1,7 @@
 //! The commands, one file each: what was typed → the library crates → what is printed.
 
 pub mod answer;
+pub mod bench;
 pub mod build;
 pub mod combine;
 pub mod compare;
