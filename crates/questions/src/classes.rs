@@ -16,6 +16,7 @@ pub struct Classifier<'k> {
     entity_tags: [bool; PartOfSpeech::COUNT],
     noun_tags: [bool; PartOfSpeech::COUNT],
     class_of_tag: [Option<WordClass>; PartOfSpeech::COUNT],
+    entity_words: HashSet<String>,
     excluded_verbs: HashSet<String>,
 }
 
@@ -53,6 +54,7 @@ impl<'k> Classifier<'k> {
             entity_tags: std::array::from_fn(|index| is_in(&rules.entity_tags, index)),
             noun_tags: std::array::from_fn(|index| part_of_speech(index).name().starts_with("NN")),
             class_of_tag,
+            entity_words: rules.entity_words.iter().cloned().collect(),
             excluded_verbs: rules.excluded_verbs.iter().cloned().collect(),
         })
     }
@@ -77,6 +79,9 @@ impl<'k> Classifier<'k> {
         if word.entity != Entity::NONE && self.entity_tags[tag] {
             let asked = ends_mention || !self.last_word_of_mention;
             return asked.then_some(WordClass::NamedEntity);
+        }
+        if word.entity == Entity::NONE && self.entity_words.contains(&word.text) {
+            return Some(WordClass::NamedEntity);
         }
         if self.unknown_nouns_are_entities && self.noun_tags[tag] && !(self.known)(&word.text) {
             return Some(WordClass::NamedEntity);
@@ -134,6 +139,13 @@ mod tests {
         expect!["V V V"].assert_eq(&classes(
             |rules| rules.excluded_verbs.clear(),
             "was/VBD/O Was/VBD/O went/VBD/O",
+        ));
+
+        let left = "left/VBD fire/NN Left/NNP left/RB/DATE";
+        expect!["V CN - -"].assert_eq(&classes(|_| {}, left));
+        expect!["NE NE - -"].assert_eq(&classes(
+            |rules| rules.entity_words = vec!["left".into(), "fire".into()],
+            left,
         ));
 
         expect!["- P CN"].assert_eq(&classes(|_| {}, "--/NN/O to/TO/O 3rd/NN/O"));

@@ -38,6 +38,11 @@ pub struct Rules {
     /// Whether a noun that the tagger does not know counts as a named entity. Released files: yes, as seen
     /// from the names among their answers that the recogniser leaves out.
     pub unknown_nouns_are_entities: bool,
+    /// Words that are named entities outside any mention and whatever their part of speech, in exactly this
+    /// writing. Released files: *left*, *right*, *fire*, *storm*, *fall*, *war*, *drowned* and *escape* are asked
+    /// for as named entities, about as often as names are. These stand in CoreNLP's lists of ideologies, causes
+    /// of death and criminal charges (RegexNER), of which they are but a few: the default is none.
+    pub entity_words: Vec<String>,
     /// The parts of speech of common nouns. Paper, §2: «(Common) Nouns»; released files: NN and NNS.
     pub common_noun_tags: Vec<String>,
     /// The parts of speech of verbs. Paper, §2: «Verbs»; released files: every VB tag.
@@ -110,6 +115,7 @@ impl Default for Rules {
             entities_never_asked: list("DATE NUMBER PERCENT"),
             entity_tags: list("JJ JJR JJS NN NNP NNPS NNS RB RBR RBS"),
             unknown_nouns_are_entities: true,
+            entity_words: Vec::new(),
             common_noun_tags: list("NN NNS"),
             verb_tags: list("VB VBD VBG VBN VBP VBZ"),
             excluded_verbs: list(
