@@ -26,7 +26,7 @@ pub fn by_book(predictions: &Predictions, split: Option<Split>) -> Breakdown<Opt
 pub fn by_position(checked: &Checked<'_>, split: Option<Split>) -> Breakdown<Option<usize>> {
     let of_split = checked.iter().filter(|(prediction, _)| prediction.split == split);
     group(of_split.filter_map(|(prediction, example)| {
-        let answer = example.question.vocabulary.get(&prediction.candidates[prediction.answer?])?;
+        let answer = example.question.candidates[prediction.answer?];
         let from_query = example.question.context.iter().rev();
         let place = from_query.zip(1..).find(|(sentence, _)| sentence.contains(&answer));
         Some((place.map(|(_, distance)| distance), prediction))

@@ -85,12 +85,15 @@ impl<'a> QuestionIndex<'a> {
             predictions.iter().map(|p| self.place(p.split, &p.id)).collect();
         let n_unknown = places.iter().filter(|place| place.is_none()).count();
         let mut filled = Vec::with_capacity(predictions.len());
-        let mut known = Vec::with_capacity(predictions.len());
-        for (line, (prediction, place)) in (1..).zip(predictions.iter().zip(places)) {
-            let unknown = || LineProblem::UnknownId { id: prediction.id.clone(), n: n_unknown };
+        let mut line_of = vec![0; self.set.len()];
+        for (line, (prediction, &place)) in (1..).zip(predictions.iter().zip(&places)) {
+            let id = || prediction.id.clone();
+            let unknown = || LineProblem::UnknownId { id: id(), n: n_unknown };
             let fit = place.ok_or_else(unknown).and_then(|place| {
-                known.push(place);
-                fill(prediction, &self.set.example(place))
+                match std::mem::replace(&mut line_of[place], line) {
+                    0 => fill(prediction, &self.set.example(place)),
+                    first => Err(LineProblem::DoubledId { id: id(), first }),
+                }
             });
             let name = || predictions.name().to_owned();
             filled.push(fit.map_err(|problem| Error::Line {
@@ -99,10 +102,12 @@ impl<'a> QuestionIndex<'a> {
                 problem: problem.into(),
             })?);
         }
-        // Filling in the split may bring two lines of one question together; this finds them.
-        let predictions = Predictions::new(predictions.name(), filled)?;
-        self.check_complete(&predictions, &known)?;
-        Ok(Checked { set: self.set, predictions, places: known })
+        self.check_complete(predictions.name(), &line_of)?;
+        Ok(Checked {
+            set: self.set,
+            predictions: Predictions::new(predictions.name(), filled)?,
+            places: places.into_iter().flatten().collect(),
+        })
     }
 
     /// The question with an id, as a place in the set; where either side does not know the split, the
@@ -118,19 +123,18 @@ impl<'a> QuestionIndex<'a> {
         self.set
     }
 
-    fn check_complete(&self, predictions: &Predictions, places: &[usize]) -> Result<(), Error> {
-        let mut is_answered = vec![false; self.set.len()];
-        places.iter().for_each(|&place| is_answered[place] = true);
+    /// A split of which nothing was answered was not meant; any other must be there whole.
+    fn check_complete(&self, name: &str, line_of: &[usize]) -> Result<(), Error> {
         for index in &self.splits {
             let missing: Vec<String> = index
                 .ids
                 .iter()
-                .filter(|(place, _)| !is_answered[*place])
+                .filter(|(place, _)| line_of[*place] == 0)
                 .map(|(_, id)| id.clone())
                 .collect();
             if !missing.is_empty() && missing.len() < index.ids.len() {
                 return Err(Error::Missing {
-                    name: predictions.name().to_owned(),
+                    name: name.to_owned(),
                     split: index.split.map_or("unknown", Split::code),
                     missing,
                     of: index.ids.len(),

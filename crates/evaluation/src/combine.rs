@@ -58,6 +58,7 @@ pub fn combine(
     let held_out: Vec<Vec<f64>> = (0..fitting.n_folds).map(|f| fitting.weights(Some(f))).collect();
     let mut n_cross_fitted = 0;
     let combined = align(models)?.into_iter().map(|row| {
+        // The id alone decides: a question that stands in two splits was fitted on all the same.
         let fold = fitting.fold_of.get(row[0].id.as_str());
         n_cross_fitted += usize::from(fold.is_some());
         let weights = fold.map_or(&weights, |&fold| &held_out[fold]);

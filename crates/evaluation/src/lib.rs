@@ -16,6 +16,18 @@
 //! | [`exclusion`] | predictions → predictions without candidates that stand in the query |
 //! | [`humans`] | people's answers → predictions, agreement between annotators |
 //! | [`breakdown`] | accuracy by book, by place and frequency of the answer; what all models miss |
+//!
+//! ```
+//! let lines = r#"
+//! {"id": "1", "class": "V", "split": "test", "candidates": ["ran", "sat"], "scores": [2, 1], "answer": "ran"}
+//! {"id": "2", "class": "V", "split": "test", "candidates": ["ran", "sat"], "scores": [3, 3], "answer": "ran"}
+//! "#;
+//! let predictions = evaluation::Predictions::from_text("mine.jsonl", lines.trim())?;
+//! let results = evaluation::evaluate(&predictions)?;
+//! // One right, one tied with another: (1 + ½) / 2.
+//! assert_eq!(results[0].classes.all.accuracy, 0.75);
+//! # Ok::<(), evaluation::Error>(())
+//! ```
 
 pub mod accuracy;
 mod aligned;
