@@ -86,7 +86,7 @@ fn show(event: Event, model: &str, bar: &ProgressBar) {
     match event {
         Event::Warning(text) => bar.suspend(|| warn(format_args!("{model}: {text}"))),
         Event::Progress { done, total } => bar.set_message(format!("{model}  {done}/{total}")),
-        Event::Epoch { number, total, loss, valid_accuracy } => {
+        Event::Epoch { number, total, loss, valid_accuracy, .. } => {
             let valid = valid_accuracy.map_or(String::new(), |valid| format!("  valid {valid:.3}"));
             bar.set_message(format!("{model}  epoch {number}/{total}  loss {loss:.3}{valid}"));
         }
