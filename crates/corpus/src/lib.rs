@@ -4,11 +4,16 @@
 //! file ──read──▶ text ──gutenberg──▶ the tale alone ──words──▶ tokens ──sentences──▶ sentences ──tagger──▶ Book
 //! ```
 
+mod epub;
+mod error;
+mod read;
 mod sentences;
 mod tags;
 mod vocabulary;
 mod words;
 
+pub use error::Error;
+pub use read::{books_in, read_text};
 pub use sentences::tokenise;
 pub use tags::{Entity, PartOfSpeech};
 pub use vocabulary::{Vocabulary, WordId};
