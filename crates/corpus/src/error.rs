@@ -1,10 +1,68 @@
-//! What can be wrong with a file that this crate reads or writes.
+//! What can go wrong between a file and its sentences; every message starts with the place, and a way out is in
+//! [`Error::hint`].
 
+use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a file could not be read or written.
+/// A book that can't be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// Nothing is there.
+    #[error("{}: no such file or folder", path.display())]
+    Missing {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// A folder where one book was asked for.
+    #[error("{}: expected a book, found a folder", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file where a folder was asked for.
+    #[error("{}: expected a folder, found a file", path.display())]
+    NoFolder {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A folder without books.
+    #[error("{}: no books: expected .txt or .epub files in it or below", path.display())]
+    NoBooks {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The system refuses to read it.
+    #[error("{}: cannot be read", path.display())]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// No text at all.
+    #[error("{}: expected a book, found no text", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Not a text file.
+    #[error("{}:{line}: expected text, found control character {character:?}", path.display())]
+    Binary {
+        /// The file.
+        path: PathBuf,
+        /// The line of the character, from 1 on.
+        line: usize,
+        /// The first character that no text has.
+        character: char,
+    },
+    /// An .epub file that breaks the rules of its format.
+    #[error("{}: damaged .epub: {reason}", path.display())]
+    DamagedEpub {
+        /// The file.
+        path: PathBuf,
+        /// What the reader of the format says.
+        reason: String,
+    },
     /// The file system refused.
     #[error("{path}: {source}", path = .path.display())]
     Io {
@@ -48,6 +106,96 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Missing { path } => {
+                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+                let folder = folder.map_or(".".into(), |folder| folder.display().to_string());
+                format!("is the name spelled right? `ls {folder}` shows what is there")
+            }
+            Self::Folder { path } => {
+                format!("name one of its files, for instance `{}`", path.join("book.txt").display())
+            }
+            Self::NoFolder { .. } => "name the folder that the file is in".into(),
+            Self::NoBooks { .. } => {
+                "books are recognised by their endings: rename plain text to `.txt`".into()
+            }
+            Self::Unreadable { .. } | Self::Io { .. } => return None,
+            Self::TaggedLine { .. } | Self::UnknownTag { .. } => {
+                "`goldilocks tag BOOK` shows how a tagged book is written".into()
+            }
+            Self::Weights { .. } => {
+                "make the weights again with `goldilocks train-tagger`".into()
+            }
+            Self::Empty { .. } => "was the download interrupted? fetch the book again".into(),
+            Self::Binary { path, .. } => {
+                let ending = path.extension().and_then(|ending| ending.to_str());
+                match ending {
+                    Some("txt") => {
+                        "is this a text file under a wrong name? an .epub file must end in `.epub`"
+                    }
+                    _ => "only plain text and .epub files can be read: convert the book first",
+                }
+                .into()
+            }
+            Self::DamagedEpub { .. } => {
+                "fetch the book again, or use its plain text (.txt) instead".into()
+            }
+        })
+    }
+}
+
 fn place(path: Option<&Path>) -> String {
     path.map_or("weights".into(), |path| path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(error: Error, expected: Expect) {
+        expected.assert_eq(&format!("error: {error}\nhint: {}", error.hint().unwrap_or_default()));
+    }
+
+    #[test]
+    fn messages_name_the_place_and_the_way_out() {
+        let path = PathBuf::from("tales/bears.txt");
+        check(Error::Missing { path: path.clone() }, expect![[r#"
+            error: tales/bears.txt: no such file or folder
+            hint: is the name spelled right? `ls tales` shows what is there"#]]);
+        check(Error::Missing { path: "bears.txt".into() }, expect![[r#"
+            error: bears.txt: no such file or folder
+            hint: is the name spelled right? `ls .` shows what is there"#]]);
+        check(Error::Folder { path: "tales".into() }, expect![[r#"
+            error: tales: expected a book, found a folder
+            hint: name one of its files, for instance `tales/book.txt`"#]]);
+        check(Error::NoFolder { path: path.clone() }, expect![[r#"
+            error: tales/bears.txt: expected a folder, found a file
+            hint: name the folder that the file is in"#]]);
+        check(Error::NoBooks { path: "tales".into() }, expect![[r#"
+            error: tales: no books: expected .txt or .epub files in it or below
+            hint: books are recognised by their endings: rename plain text to `.txt`"#]]);
+        check(Error::Empty { path: path.clone() }, expect![[r#"
+            error: tales/bears.txt: expected a book, found no text
+            hint: was the download interrupted? fetch the book again"#]]);
+        check(Error::Binary { path: path.clone(), line: 3, character: '\0' }, expect![[r#"
+            error: tales/bears.txt:3: expected text, found control character '\0'
+            hint: is this a text file under a wrong name? an .epub file must end in `.epub`"#]]);
+        check(
+            Error::Binary { path: "bears.mobi".into(), line: 1, character: '\u{1}' },
+            expect![[r#"
+                error: bears.mobi:1: expected text, found control character '\u{1}'
+                hint: only plain text and .epub files can be read: convert the book first"#]],
+        );
+        check(
+            Error::DamagedEpub { path: "bears.epub".into(), reason: "no container".into() },
+            expect![[r#"
+                error: bears.epub: damaged .epub: no container
+                hint: fetch the book again, or use its plain text (.txt) instead"#]],
+        );
+    }
 }

@@ -4,10 +4,12 @@
 //! file ──read──▶ text ──gutenberg──▶ the tale alone ──words──▶ tokens ──sentences──▶ sentences ──tagger──▶ Book
 //! ```
 
+mod epub;
 mod error;
+mod read;
+mod sentences;
 mod tagged;
 pub mod tagger;
-mod sentences;
 mod tags;
 pub mod tales;
 mod vocabulary;
@@ -15,6 +17,7 @@ mod words;
 
 pub use error::Error;
 pub use tagger::Tagger;
+pub use read::{books_in, read_text};
 pub use sentences::tokenise;
 pub use tags::{Entity, PartOfSpeech};
 pub use vocabulary::{Vocabulary, WordId};

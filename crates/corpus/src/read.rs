@@ -1,0 +1,243 @@
+//! Files → text: the books of a folder, and a book's text in UTF-8 with `\n` at the end of lines.
+//!
+//! Plain text may be UTF-8 with or without a byte-order mark, UTF-16 with one, or Windows-1252 (which holds Latin-1 but
+//! for control characters); what is not valid UTF-8 is taken for the last.
+
+use std::borrow::Cow;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+
+use crate::{Error, epub};
+
+/// A book's text, from an .epub file if it is called so, else from plain text.
+///
+/// # Errors
+/// If the file is missing, a folder, unreadable, empty, not a text, or a damaged .epub.
+pub fn read_text(path: &Path) -> Result<String, Error> {
+    if path.is_dir() {
+        return Err(Error::Folder { path: path.into() });
+    }
+    let bytes = fs::read(path).map_err(|source| io_error(path, source))?;
+    let text = if has_ending(path, "epub") {
+        epub::text(bytes).map_err(|reason| Error::DamagedEpub { path: path.into(), reason })?
+    } else {
+        plain_text(&bytes, path)?
+    };
+    if text.trim().is_empty() {
+        return Err(Error::Empty { path: path.into() });
+    }
+    Ok(text)
+}
+
+/// The .txt and .epub files in a folder and below, in byte order of their paths; hidden ones are left out.
+///
+/// # Errors
+/// If the folder is missing, unreadable, a file, or has no books.
+pub fn books_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    if folder.is_file() {
+        return Err(Error::NoFolder { path: folder.into() });
+    }
+    let mut books = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).map_err(|source| io_error(&folder, source))? {
+            let entry = entry.map_err(|source| io_error(&folder, source))?;
+            let path = entry.path();
+            let kind = entry.file_type().map_err(|source| io_error(&path, source))?;
+            if entry.file_name().as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            // A link to a folder is not followed: it could lead back up.
+            if kind.is_dir() {
+                folders.push(path);
+            } else if (has_ending(&path, "txt") || has_ending(&path, "epub")) && path.is_file() {
+                books.push(path);
+            }
+        }
+    }
+    if books.is_empty() {
+        return Err(Error::NoBooks { path: folder.into() });
+    }
+    books.sort_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
+    Ok(books)
+}
+
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
+}
+
+fn io_error(path: &Path, source: io::Error) -> Error {
+    let path = path.into();
+    match source.kind() {
+        io::ErrorKind::NotFound => Error::Missing { path },
+        _ => Error::Unreadable { path, source },
+    }
+}
+
+fn plain_text(bytes: &[u8], path: &Path) -> Result<String, Error> {
+    let text = with_line_feeds(decode(bytes));
+    match first_of_too_many_controls(&text) {
+        None => Ok(text),
+        Some((place, character)) => {
+            let line = 1 + text[..place].matches('\n').count();
+            Err(Error::Binary { path: path.into(), line, character })
+        }
+    }
+}
+
+fn decode(bytes: &[u8]) -> Cow<'_, str> {
+    let (encoding, mark) = Encoding::for_bom(bytes).unwrap_or((UTF_8, 0));
+    let bytes = &bytes[mark..];
+    match encoding.decode_without_bom_handling_and_without_replacement(bytes) {
+        Some(text) => text,
+        None if encoding == UTF_8 => WINDOWS_1252.decode_without_bom_handling(bytes).0,
+        None => encoding.decode_without_bom_handling(bytes).0,
+    }
+}
+
+/// `\r\n` and lone `\r` become `\n`.
+fn with_line_feeds(text: Cow<'_, str>) -> String {
+    if text.contains('\r') {
+        text.replace("\r\n", "\n").replace('\r', "\n")
+    } else {
+        text.into_owned()
+    }
+}
+
+/// The first control character that plain text has no use for, if one of them is NUL or there are many: old files have
+/// a stray one here and there, and DOS's end-of-file mark.
+fn first_of_too_many_controls(text: &str) -> Option<(usize, char)> {
+    const MANY_IN: usize = 200;
+    let is_odd = |&(_, c): &(usize, char)| c < ' ' && !matches!(c, '\t' | '\n' | '\x0c' | '\x1a');
+    let mut odd = text.char_indices().filter(is_odd);
+    let first = odd.next()?;
+    let count = 1 + odd.count();
+    (text.contains('\0') || count * MANY_IN > text.len()).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(bytes: &[u8]) -> Result<String, Error> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tale.txt");
+        fs::write(&path, bytes).unwrap();
+        read_text(&path)
+    }
+
+    /// An error's message with the folder, which is another one in each run, left out.
+    fn message(error: &Error, folder: &Path) -> String {
+        error.to_string().replace(&folder.display().to_string(), "FOLDER")
+    }
+
+    #[test]
+    fn every_encoding_gives_the_same_text() {
+        let text = "“Né,” said the bear — twice…\nSo.";
+        let utf_16: Vec<u8> = "\u{feff}“Né,” said the bear — twice…\r\nSo."
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        let utf_16_be: Vec<u8> = "\u{feff}“Né,” said the bear — twice…\rSo."
+            .encode_utf16()
+            .flat_map(u16::to_be_bytes)
+            .collect();
+        assert_eq!(read(text.as_bytes()).unwrap(), text);
+        assert_eq!(read(format!("\u{feff}{text}").as_bytes()).unwrap(), text);
+        assert_eq!(read(&utf_16).unwrap(), text);
+        assert_eq!(read(&utf_16_be).unwrap(), text);
+        assert_eq!(read(b"\x93N\xe9,\x94 said the bear \x97 twice\x85\r\nSo.").unwrap(), text);
+    }
+
+    #[test]
+    fn lines_end_in_line_feeds() {
+        assert_eq!(read(b"a\r\nb\rc\n\r\nd").unwrap(), "a\nb\nc\n\nd");
+    }
+
+    #[test]
+    fn what_is_no_book_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let mut messages = String::new();
+        let mut note = |result: Result<String, Error>| {
+            let error = result.unwrap_err();
+            messages += &format!("{}\n", message(&error, folder));
+        };
+        note(read_text(&folder.join("missing.txt")));
+        note(read_text(folder));
+        for (name, bytes) in [
+            ("empty.txt", &b""[..]),
+            ("blank.txt", b"\xef\xbb\xbf \r\n\n"),
+            ("picture.txt", b"\x89PNG\r\n\x1a\nIHDR\x00\x00"),
+            ("noise.txt", b"so\nfar \x01\x02 so good"),
+            ("text.epub", b"Once upon a time"),
+            ("cut.epub", b"PK\x03\x04 and no more"),
+        ] {
+            fs::write(folder.join(name), bytes).unwrap();
+            note(read_text(&folder.join(name)));
+        }
+        expect![[r#"
+            FOLDER/missing.txt: no such file or folder
+            FOLDER: expected a book, found a folder
+            FOLDER/empty.txt: expected a book, found no text
+            FOLDER/blank.txt: expected a book, found no text
+            FOLDER/picture.txt:3: expected text, found control character '\0'
+            FOLDER/noise.txt:2: expected text, found control character '\u{1}'
+            FOLDER/text.epub: damaged .epub: [UnreadableArchive - `None`]: invalid Zip archive: Could not find EOCD
+            FOLDER/cut.epub: damaged .epub: [UnreadableArchive - `None`]: invalid Zip archive: Could not find EOCD
+        "#]].assert_eq(&messages);
+    }
+
+    #[test]
+    fn a_stray_control_character_is_no_reason_to_refuse_a_book() {
+        let text = format!("{}\u{1}{}\u{1a}", "bear ".repeat(50), "bowl ".repeat(50));
+        assert_eq!(read(text.as_bytes()).unwrap(), text);
+    }
+
+    #[test]
+    fn books_stand_in_byte_order_of_their_paths() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        fs::create_dir(folder.join("more")).unwrap();
+        for name in ["b.txt", "a.EPUB", "Z.txt", "more/c.txt", ".hidden.txt", "notes.md"] {
+            fs::write(folder.join(name), "x").unwrap();
+        }
+        let books = books_in(folder).unwrap();
+        let names: Vec<_> = books.iter().map(|book| book.strip_prefix(folder).unwrap()).collect();
+        assert_eq!(names, ["Z.txt", "a.EPUB", "b.txt", "more/c.txt"].map(Path::new));
+    }
+
+    #[test]
+    fn a_folder_without_books_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        fs::write(folder.join("notes.md"), "x").unwrap();
+        let errors = [
+            books_in(folder).unwrap_err(),
+            books_in(&folder.join("missing")).unwrap_err(),
+            books_in(&folder.join("notes.md")).unwrap_err(),
+        ];
+        let messages = errors.map(|error| message(&error, folder)).join("\n");
+        expect![[r#"
+            FOLDER: no books: expected .txt or .epub files in it or below
+            FOLDER/missing: no such file or folder
+            FOLDER/notes.md: expected a folder, found a file"#]].assert_eq(&messages);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+            if let Ok(text) = plain_text(&bytes, Path::new("any.txt")) {
+                prop_assert!(!text.contains('\r'));
+            }
+            // Whatever the answer, it must not panic.
+            let _ = epub::text(bytes);
+        }
+    }
+}
