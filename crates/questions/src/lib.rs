@@ -5,10 +5,12 @@
 
 mod assemble;
 mod atomic;
-mod bytes;
+mod base128;
 pub mod cbt;
 pub mod compact;
 mod error;
+#[cfg(test)]
+mod fixtures;
 mod id;
 pub mod jsonl;
 mod merge;
@@ -21,7 +23,7 @@ mod set;
 mod write;
 
 pub use atomic::{write_file, write_folder};
-pub use bytes::Damage;
+pub use base128::Damage;
 pub use error::{At, Error, Flaw, Result};
 pub use open::{OpenOptions, Warnings};
 pub use question::{Example, Question, Split, WordClass};
