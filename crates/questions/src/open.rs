@@ -80,7 +80,10 @@ impl QuestionSet {
         let (set, warnings) = if !is_folder {
             open_file(path, options)?
         } else if path.join(compact::MANIFEST).is_file() {
-            (compact::read(path, options)?, Warnings::default())
+            let set = compact::read(path, options)?;
+            let with_field = (0..set.len()).filter(|&i| set.candidate_field(i).is_some());
+            let empty_candidate_fields = with_field.count();
+            (set, Warnings { empty_candidate_fields, ..Warnings::default() })
         } else {
             open_released(path, options)?
         };
@@ -299,7 +302,9 @@ mod tests {
         ] {
             let path = folder.path().join(name);
             set.write(&path, format, false).unwrap();
-            assert_eq!(spelt(&open(&path).unwrap().0), spelt(&set), "{name}");
+            let (read, warnings) = open(&path).unwrap();
+            assert_eq!(spelt(&read), spelt(&set), "{name}");
+            assert_eq!(warnings.empty_candidate_fields, 2, "{name}");
         }
         let path = folder.path().join("all.txt");
         set.write(&path, Format::Cbt, false).unwrap();
