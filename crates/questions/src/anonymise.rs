@@ -163,7 +163,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::fixtures::{push_book, push_question};
+    use crate::one_line::{push_book, push_question};
     use crate::{Split, WordClass};
 
     fn hens() -> QuestionSet {

@@ -105,3 +105,117 @@ fn builder(mode: u32) -> Builder<'static, 'static> {
     builder.permissions(<Permissions as std::os::unix::fs::PermissionsExt>::from_mode(mode));
     builder
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::cbt;
+    use crate::fixtures::{SmallDisk, bears, told};
+
+    /// The names in a folder, hidden ones included.
+    fn listed(folder: &Path) -> Vec<String> {
+        let mut names = names(folder).unwrap();
+        names.sort();
+        names
+    }
+
+    fn full_disk(file: &mut impl Write, path: &Path) -> Result<()> {
+        let mut disk = SmallDisk { inner: file, room: 100 };
+        cbt::write(&bears(9), &(0..9).collect::<Vec<_>>(), &mut disk, path)
+    }
+
+    #[test]
+    fn a_full_disk_leaves_what_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bears.txt");
+        let write = |overwrite| write_file(&path, overwrite, |file| full_disk(file, &path));
+        let error = told(&write(false).unwrap_err()).replace(folder.path().to_str().unwrap(), "…");
+        expect![[r#"
+            error: …/bears.txt: cannot be written: no storage space
+            hint: nothing was left behind; make room on the disk of `…/bears.txt`, or choose another place
+        "#]].assert_eq(&error);
+        assert!(listed(folder.path()).is_empty());
+
+        fs::write(&path, "old").unwrap();
+        assert!(matches!(write(true), Err(Error::Write { .. })));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(listed(folder.path()), ["bears.txt"]);
+    }
+
+    #[test]
+    fn an_existing_file_is_replaced_only_when_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bears.txt");
+        fs::write(&path, "old").unwrap();
+        let write = |overwrite| {
+            write_file(&path, overwrite, |file| {
+                file.write_all(b"new").map_err(|cause| Error::Write { path: path.clone(), cause })
+            })
+        };
+        let error = told(&write(false).unwrap_err()).replace(folder.path().to_str().unwrap(), "…");
+        expect![[r#"
+            error: …/bears.txt: exists already
+            hint: `--force` replaces it
+        "#]]
+        .assert_eq(&error);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        write(true).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    }
+
+    #[test]
+    fn a_folder_appears_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("set");
+        let fill = |text: &'static str| {
+            move |inside: &Path| {
+                fs::write(inside.join("part.txt"), text).unwrap();
+                match text {
+                    "bad" => Err(Error::Empty { path: inside.to_owned() }),
+                    _ => Ok(()),
+                }
+            }
+        };
+        let write =
+            |overwrite, text| write_folder(&path, overwrite, |name| name == "part.txt", fill(text));
+        assert!(write(false, "bad").is_err());
+        assert!(listed(folder.path()).is_empty());
+        write(false, "first").unwrap();
+        assert!(matches!(write(false, "second"), Err(Error::Exists { .. })));
+        assert!(write(true, "bad").is_err());
+        assert_eq!(fs::read_to_string(path.join("part.txt")).unwrap(), "first");
+        write(true, "second").unwrap();
+        assert_eq!(fs::read_to_string(path.join("part.txt")).unwrap(), "second");
+        assert_eq!(listed(folder.path()), ["set"]);
+    }
+
+    #[test]
+    fn a_folder_with_other_things_in_it_is_never_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("set");
+        fs::create_dir(&path).unwrap();
+        write_folder(&path, false, |_| true, |_| Ok(())).unwrap();
+        fs::write(path.join("diary.txt"), "mine").unwrap();
+        let error = write_folder(&path, true, |name| name == "part.txt", |_| Ok(())).unwrap_err();
+        expect![[r#"
+            error: …/set: is not replaced: it holds `diary.txt`, which is no part of a question set
+            hint: choose a new folder; only a question set is replaced
+        "#]]
+        .assert_eq(&told(&error).replace(folder.path().to_str().unwrap(), "…"));
+        assert_eq!(fs::read_to_string(path.join("diary.txt")).unwrap(), "mine");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_gets_the_permissions_of_any_other() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let mode =
+            |name: &str| fs::metadata(folder.path().join(name)).unwrap().permissions().mode();
+        fs::write(folder.path().join("plain"), "").unwrap();
+        write_file(&folder.path().join("ours"), false, |_| Ok(())).unwrap();
+        assert_eq!(mode("ours"), mode("plain"));
+    }
+}

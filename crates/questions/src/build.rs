@@ -354,7 +354,7 @@ mod tests {
     use rayon::prelude::*;
 
     use super::*;
-    use crate::fixtures::tagged;
+    use crate::one_line::tagged;
 
     fn book(name: &str, sentences: &[&str]) -> Book {
         let sentences = sentences.iter().map(|sentence| tagged(sentence)).collect();

@@ -233,3 +233,291 @@ fn format_question(set: &QuestionSet, question: usize, text: &mut String) -> Res
     text.extend([answer, "\t\t", &field, "\n\n"]);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fixtures::{SmallDisk, bears, sets, spelt, told};
+
+    const BEARS: &str = "\
+1 Once there were  three bears .
+2 They had a house .
+3 One day the XXXXX went out .\tbears\t\tbears|house|day|Once
+
+1 They had a house .
+2 One day the bears went out .
+3 A girl came to the XXXXX .\thouse\t\thouse|bears||
+
+1 The XXXXX was cold .\t\t\tporridge|soup
+
+";
+
+    fn parse(text: &[u8]) -> Result<(QuestionSet, Warnings)> {
+        read(text, Path::new("bears.txt"), &OpenOptions::default())
+    }
+
+    fn written(set: &QuestionSet) -> Result<String> {
+        let all: Vec<usize> = (0..set.len()).collect();
+        let mut bytes = Vec::new();
+        write(set, &all, &mut bytes, Path::new("out.txt"))?;
+        Ok(String::from_utf8(bytes).unwrap())
+    }
+
+    #[test]
+    fn a_file_is_written_back_byte_for_byte() {
+        let (set, warnings) = parse(BEARS.as_bytes()).unwrap();
+        assert_eq!(written(&set).unwrap(), BEARS);
+        assert_eq!(warnings.empty_candidate_fields, 1);
+        assert_eq!(set.n_sentences(), 3, "the second context overlaps the first");
+        assert_eq!(set.candidates(1).len(), 2);
+        assert_eq!([0, 1, 2].map(|question| set.answer(question)), [Some(0), Some(0), None]);
+    }
+
+    #[test]
+    fn the_last_empty_line_may_be_missing() {
+        let (set, _) = parse(BEARS.trim_end_matches('\n').as_bytes()).map_or_else(
+            |_| parse(BEARS.strip_suffix('\n').unwrap().as_bytes()).unwrap(),
+            |_| panic!("a line without an end may have been cut"),
+        );
+        assert_eq!(written(&set).unwrap(), BEARS);
+    }
+
+    #[test]
+    fn class_and_split_come_from_the_caller() {
+        let options = OpenOptions {
+            class: Some(crate::WordClass::Verb),
+            split: Some(crate::Split::Test),
+            only: None,
+        };
+        let (set, _) = read(BEARS.as_bytes(), Path::new("bears.txt"), &options).unwrap();
+        assert_eq!((set.class(0), set.split(0)), (options.class, options.split));
+    }
+
+    fn refuses(text: impl AsRef<[u8]>, message: Expect) {
+        message.assert_eq(&told(&parse(text.as_ref()).unwrap_err()));
+    }
+
+    #[test]
+    fn a_file_cut_in_the_middle_of_a_question_is_refused() {
+        refuses(
+            "1 A house .\n2 A bear .\n",
+            expect![[r#"
+            error: bears.txt:3: the file ends in the middle of a question: expected the query and its candidates, found the end of the file
+            hint: the file was cut; copy or download it again
+        "#]],
+        );
+        refuses(
+            "1 A house .\n2 The XXXXX .\tbear\t\tbear|hou",
+            expect![[r#"
+            error: bears.txt:2: the file ends in the middle of a question: expected the end of the line, found the end of the file
+            hint: the file was cut; copy or download it again
+        "#]],
+        );
+    }
+
+    #[test]
+    fn every_cut_but_between_questions_is_refused() {
+        let ends: Vec<usize> =
+            BEARS.match_indices("\n\n").flat_map(|(at, _)| [at + 1, at + 2]).collect();
+        for length in 1..BEARS.len() {
+            let is_whole = ends.contains(&length);
+            assert_eq!(parse(&BEARS.as_bytes()[..length]).is_ok(), is_whole, "cut at {length}");
+        }
+    }
+
+    #[test]
+    fn a_query_without_or_with_two_blanks_is_refused() {
+        refuses(
+            "1 A house .\n2 The bear .\tbear\t\tbear|house\n\n",
+            expect![[r#"
+            error: bears.txt:2: the query has no blank: expected the word `XXXXX` once, found it 0 times
+            hint: the missing word of the query, and nothing else, is written `XXXXX`
+        "#]],
+        );
+        refuses(
+            "1 XXXXX the XXXXX .\tbear\t\tbear|house\n\n",
+            expect![[r#"
+            error: bears.txt:1: the query has several blanks: expected the word `XXXXX` once, found it 2 times
+            hint: the missing word of the query, and nothing else, is written `XXXXX`
+        "#]],
+        );
+    }
+
+    #[test]
+    fn an_answer_that_is_no_candidate_is_refused() {
+        refuses(
+            "1 The XXXXX .\tBear\t\tbear|house\n\n",
+            expect![[r#"
+            error: bears.txt:1: the answer is not among the candidates: expected one of `bear|house`, found `Bear`
+            hint: case counts; an answer that is unknown is left empty
+        "#]],
+        );
+    }
+
+    #[test]
+    fn too_few_and_doubled_candidates_are_refused() {
+        refuses(
+            "1 The XXXXX .\tbear\t\tbear\n\n",
+            expect![[r#"
+            error: bears.txt:1: too few candidates: expected two or more, found 1
+            hint: a question has two or more different candidates
+        "#]],
+        );
+        refuses(
+            "1 The XXXXX .\tbear\t\t||\n\n",
+            expect![[r#"
+            error: bears.txt:1: too few candidates: expected two or more, found 0
+            hint: a question has two or more different candidates
+        "#]],
+        );
+        refuses(
+            "1 The XXXXX .\tbear\t\tbear|house|bear\n\n",
+            expect![[r#"
+            error: bears.txt:1: the candidate `bear` is there twice: expected distinct candidates
+            hint: a question has two or more different candidates
+        "#]],
+        );
+    }
+
+    #[test]
+    fn lines_that_are_not_numbered_as_expected_are_refused() {
+        refuses(
+            "1 A house .\n3 The XXXXX .\tbear\t\tbear|house\n\n",
+            expect![[r#"
+            error: bears.txt:2: lines are not numbered as expected: expected `2`, found `3`
+            hint: a question is lines numbered from 1, the query last, and then an empty line
+        "#]],
+        );
+        refuses(
+            "1 A house .\n\n",
+            expect![[r#"
+            error: bears.txt:2: lines are not numbered as expected: expected `2`, found nothing
+            hint: a question is lines numbered from 1, the query last, and then an empty line
+        "#]],
+        );
+        refuses(
+            "\u{feff}1 A house .\n",
+            expect![[r#"
+                error: bears.txt:1: lines are not numbered as expected: expected `1`, found `\u{feff}1`
+                hint: a question is lines numbered from 1, the query last, and then an empty line
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_question_that_goes_on_after_its_query_is_refused() {
+        refuses(
+            "1 The XXXXX .\tbear\t\tbear|house\n1 A house .\n",
+            expect![[r#"
+            error: bears.txt:2: a question goes on after its query: expected an empty line, found `1 A house .`
+            hint: a question is lines numbered from 1, the query last, and then an empty line
+        "#]],
+        );
+    }
+
+    #[test]
+    fn other_fields_than_four_are_refused() {
+        refuses(
+            "1 The XXXXX .\tbear\tbear|house\n\n",
+            expect![[r#"
+            error: bears.txt:1: the query's line is not as expected: expected `query TAB answer TAB TAB candidates`, found 3 fields
+            hint: candidates are joined by `|`; the field before them is empty
+        "#]],
+        );
+        refuses(
+            "1 The XXXXX .\tbear\t1\tbear|house\n\n",
+            expect![[r#"
+            error: bears.txt:1: the query's line is not as expected: expected `query TAB answer TAB TAB candidates`, found `1` as the third field
+            hint: candidates are joined by `|`; the field before them is empty
+        "#]],
+        );
+    }
+
+    #[test]
+    fn windows_line_ends_and_other_encodings_are_refused() {
+        refuses(
+            "1 A house .\r\n",
+            expect![[r#"
+            error: bears.txt:1: the line ends in a carriage return: expected Unix line ends
+            hint: `tr -d '\r' < IN.txt > OUT.txt` makes Unix line ends
+        "#]],
+        );
+        refuses(
+            b"1 A house .\n2 Na\xefve .\n3 The XXXXX .\tbear\t\tbear|house\n\n",
+            expect![[r#"
+            error: bears.txt:2: the text is not UTF-8
+            hint: `iconv -f WINDOWS-1252 -t UTF-8 IN > OUT` converts the commonest other encoding
+        "#]],
+        );
+    }
+
+    #[test]
+    fn words_that_the_format_cannot_hold_are_refused() {
+        let mut set = bears(1);
+        let [spaced, barred] = ["Mother Bear", "bear|bears"].map(|word| set.intern(word));
+        let context = set.push_sentence([spaced]);
+        let [bear, blank] = ["Bear", "XXXXX"].map(|word| set.intern(word));
+        let question = crate::NewQuestion {
+            context: context..context + 1,
+            query: &[blank],
+            candidates: &[bear, spaced],
+            answer: None,
+            class: None,
+            split: None,
+            book: None,
+        };
+        let mut barred_set = set.clone();
+        set.push(question.clone());
+        expect![[r#"
+            error: out.txt: question 2 cannot be written as CBT text: it holds `Mother Bear`
+            hint: write it as the compact form, which holds any word
+        "#]]
+        .assert_eq(&told(&written(&set).unwrap_err()));
+        let candidates = &[bear, barred];
+        barred_set.push(crate::NewQuestion { context: 0..1, candidates, ..question });
+        expect![[r#"
+            error: out.txt: question 2 cannot be written as CBT text: it holds `bear|bears`
+            hint: write it as the compact form, which holds any word
+        "#]]
+        .assert_eq(&told(&written(&barred_set).unwrap_err()));
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_that_names_the_file() {
+        let mut disk = SmallDisk { inner: Vec::new(), room: 100 };
+        let error = write(&bears(3), &[0, 1, 2], &mut disk, Path::new("out.txt")).unwrap_err();
+        expect![[r#"
+            error: out.txt: cannot be written: no storage space
+            hint: nothing was left behind; make room on the disk of `out.txt`, or choose another place
+        "#]].assert_eq(&told(&error));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(set in sets()) {
+            match written(&set) {
+                Ok(text) => {
+                    let (read, _) = parse(text.as_bytes()).unwrap();
+                    let mut expected = spelt(&set);
+                    for question in &mut expected {
+                        (question.class, question.split, question.book) = (None, None, None);
+                    }
+                    prop_assert_eq!(spelt(&read), expected);
+                    prop_assert_eq!(written(&read).unwrap(), text);
+                }
+                Err(error) => prop_assert!(matches!(error, Error::Unwritable { .. }), "{}", error),
+            }
+        }
+
+        #[test]
+        fn no_bytes_make_the_reader_panic(text in "[1-3 a|\tX\n]{0,40}(XXXXX)?[\t|ab\n]{0,20}") {
+            if let Ok((set, _)) = parse(text.as_bytes()) {
+                let written = written(&set).unwrap();
+                prop_assert_eq!(written.trim_end_matches('\n'), text.trim_end_matches('\n'));
+            }
+        }
+    }
+}

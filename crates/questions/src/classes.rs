@@ -97,7 +97,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::fixtures::tagged;
+    use crate::one_line::tagged;
 
     fn classes(change: fn(&mut Rules), sentence: &str) -> String {
         let mut rules = Rules::default();

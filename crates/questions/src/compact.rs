@@ -19,7 +19,7 @@ use toml::{Table, Value};
 
 use crate::assemble::check;
 use crate::atomic::{write_file, write_folder};
-use crate::bytes::{Cursor, Damage, put, put_text};
+use crate::base128::{Cursor, Damage, put, put_text};
 use crate::error::{Error, Result};
 use crate::{BLANK, BookText, NewQuestion, OpenOptions, QuestionSet, Split, WordClass};
 
@@ -318,6 +318,164 @@ fn at_number<T: Copy>(number: usize, all: &[T]) -> Result<Option<T>, Damage> {
         None => Ok(None),
         Some(place) => {
             all.get(place).copied().map(Some).ok_or(Damage("a class or split is not there"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fixtures::{bears, sets, spelt, spelt_books, told};
+
+    /// A folder with three questions, and its error after `change`, told without the folder's path.
+    fn error_after(change: impl FnOnce(&Path)) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bears");
+        write(&bears(3), &path, Table::new(), false).unwrap();
+        change(&path);
+        let error = read(&path, &OpenOptions::default()).unwrap_err();
+        told(&error).replace(folder.path().to_str().unwrap(), "…")
+    }
+
+    #[test]
+    fn the_manifest_holds_counts_hashes_and_what_the_maker_adds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bears");
+        let extra: Table = "seed = 1\n[inputs]\n\"bears.txt\" = \"ab12\"".parse().unwrap();
+        write(&bears(3), &path, extra, false).unwrap();
+        expect![[r#"
+            seed = 1
+
+            [inputs]
+            "bears.txt" = "ab12"
+
+            [set]
+            books = 0
+            questions = 3
+            sentences = 4
+            version = 1
+            vocabulary = 15
+
+            [set.files."questions.bin"]
+            bytes = 58
+            sha256 = "b7a6fb98b1f24a1a03e020ebbf383e27dc0e5c2b5c53e12c95910d1af9f6dfce"
+
+            [set.files."text.bin"]
+            bytes = 93
+            sha256 = "567421651ca08bc2f84101a19f205b440c4a28752bd4cd47306fd60d393f3425"
+        "#]]
+        .assert_eq(&fs::read_to_string(path.join(MANIFEST)).unwrap());
+        let manifest = read_manifest(&path).unwrap();
+        assert_eq!(manifest["inputs"]["bears.txt"].as_str(), Some("ab12"));
+        assert_eq!(spelt(&read(&path, &OpenOptions::default()).unwrap()), spelt(&bears(3)));
+    }
+
+    #[test]
+    fn a_damaged_form_is_refused() {
+        let text = |path: &Path| path.join("text.bin");
+        expect![[r#"
+            error: …/bears/text.bin: is damaged: expected 93 bytes, found 92
+            hint: the file was cut or changed; copy it again, or make it anew
+        "#]]
+        .assert_eq(&error_after(|path| {
+            let bytes = fs::read(text(path)).unwrap();
+            fs::write(text(path), &bytes[..bytes.len() - 1]).unwrap();
+        }));
+        expect![[r#"
+            error: …/bears/text.bin: is damaged: its SHA-256 is not the manifest's
+            hint: the file was cut or changed; copy it again, or make it anew
+        "#]]
+        .assert_eq(&error_after(|path| {
+            let mut bytes = fs::read(text(path)).unwrap();
+            bytes[3] ^= 1;
+            fs::write(text(path), bytes).unwrap();
+        }));
+        expect![[r#"
+            error: …/bears/text.bin: cannot be read: No such file or directory (os error 2)
+            hint: is it a file that you may read?
+        "#]]
+        .assert_eq(&error_after(|path| fs::remove_file(text(path)).unwrap()));
+        expect![[r#"
+            error: …/bears/manifest.toml: is damaged: key with no value, expected `=`
+            hint: the file was cut or changed; copy it again, or make it anew
+        "#]]
+        .assert_eq(&error_after(|path| fs::write(path.join(MANIFEST), "[set]\nvers").unwrap()));
+    }
+
+    #[test]
+    fn another_version_is_refused() {
+        expect![[r#"
+            error: …/bears/manifest.toml: format version: expected 1, found 2
+            hint: make the set anew with this version of goldilocks, or read it with the version that wrote it
+        "#]].assert_eq(&error_after(|path| {
+            let manifest = fs::read_to_string(path.join(MANIFEST)).unwrap();
+            let other = manifest.replace("version = 1", "version = 2");
+            fs::write(path.join(MANIFEST), other).unwrap();
+        }));
+    }
+
+    #[test]
+    fn a_failure_leaves_the_old_form_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bears");
+        write(&bears(3), &path, Table::new(), false).unwrap();
+        assert!(matches!(write(&bears(4), &path, Table::new(), false), Err(Error::Exists { .. })));
+        assert_eq!(read(&path, &OpenOptions::default()).unwrap().len(), 3);
+        write(&bears(4), &path, Table::new(), true).unwrap();
+        assert_eq!(read(&path, &OpenOptions::default()).unwrap().len(), 4);
+    }
+
+    #[test]
+    fn only_the_splits_asked_for_are_kept() {
+        let mut set = bears(2);
+        let other = set.clone();
+        let (query, candidates) = (other.query(0), other.candidates(0));
+        let split = Some(Split::Train);
+        set.push(NewQuestion {
+            context: 0..1,
+            query,
+            candidates,
+            answer: None,
+            class: None,
+            split,
+            book: None,
+        });
+        let options = OpenOptions { only: Some(vec![Split::Train]), ..OpenOptions::default() };
+        let [text, questions] = encode(&set);
+        let mut read = decode_text(&text).unwrap();
+        decode_questions(&mut read, &questions, &options).unwrap();
+        assert_eq!((read.len(), read.split(0)), (1, split));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back_whole(set in sets()) {
+            let read = decode(&encode(&set)).unwrap();
+            prop_assert_eq!(spelt(&read), spelt(&set));
+            prop_assert_eq!(spelt_books(&read), spelt_books(&set));
+            prop_assert_eq!(read.n_sentences(), set.n_sentences());
+            prop_assert_eq!(encode(&read), encode(&set));
+        }
+
+        #[test]
+        fn damage_is_no_panic(set in sets(), file in 0..2usize, at: prop::sample::Index, byte: u8) {
+            let mut contents = encode(&set);
+            let place = at.index(contents[file].len());
+            contents[file][place] = byte;
+            if let Ok(read) = decode(&contents) {
+                prop_assert_eq!(decode(&encode(&read)).map(|set| spelt(&set)), Ok(spelt(&read)));
+            }
+        }
+
+        #[test]
+        fn no_shorter_form_is_whole(set in sets(), file in 0..2usize, at: prop::sample::Index) {
+            let mut contents = encode(&set);
+            let length = at.index(contents[file].len());
+            contents[file].truncate(length);
+            prop_assert!(decode(&contents).is_err());
         }
     }
 }

@@ -106,6 +106,14 @@ pub enum Error {
         /// The type it has.
         found: String,
     },
+    /// A Parquet file that is packed in a way that this program can't unpack.
+    #[error("{}: compression: expected none, SNAPPY, GZIP or ZSTD, found {found}", path.display())]
+    Compression {
+        /// The file.
+        path: PathBuf,
+        /// The compression of one of its columns.
+        found: String,
+    },
     /// The compact form of another version of the program.
     #[error("{}: format version: expected {expected}, found {found}", path.display())]
     Version {
@@ -125,7 +133,7 @@ pub enum Error {
         reason: String,
     },
     /// A word that the format of the output cannot hold.
-    #[error("{}: question {question} cannot be written as {format}: it holds {word:?}", path.display())]
+    #[error("{}: question {question} cannot be written as {format}: it holds {}", path.display(), held(word))]
     Unwritable {
         /// The output.
         path: PathBuf,
@@ -137,7 +145,7 @@ pub enum Error {
         word: String,
     },
     /// The running text of a book has something that its file cannot hold.
-    #[error("{}: book `{book}` cannot be written as running text: it holds {text:?}", path.display())]
+    #[error("{}: book `{book}` cannot be written as running text: it holds {}", path.display(), held(text))]
     UnwritableBook {
         /// The output.
         path: PathBuf,
@@ -294,6 +302,7 @@ impl Error {
             Error::Column { .. } => {
                 "the columns are those of the public `cbt` data set: sentences, question, answer, options".into()
             }
+            Error::Compression { .. } => "write it again with another compression, for example `zstd`".into(),
             Error::Version { .. } => {
                 "make the set anew with this version of goldilocks, or read it with the version that wrote it".into()
             }
@@ -330,12 +339,23 @@ impl Flaw {
     }
 }
 
-/// The beginning of what was found, in back-ticks, short enough for a message.
+/// The beginning of what was found, in back-ticks, visible and short enough for a message.
 fn shown(found: &str) -> String {
     const MOST: usize = 60;
-    match found.char_indices().nth(MOST) {
+    let is_hidden = |c: char| c.is_control() || c == '\u{feff}';
+    let escape = |c: char| match is_hidden(c) {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    let beginning: String = found.chars().take(MOST).map(escape).collect();
+    match found.chars().nth(MOST) {
         _ if found.is_empty() => "nothing".to_owned(),
-        Some((end, _)) => format!("`{}…`", &found[..end]),
-        None => format!("`{found}`"),
+        Some(_) => format!("`{beginning}…`"),
+        None => format!("`{beginning}`"),
     }
+}
+
+/// As [`shown`], for what is about to be written.
+fn held(text: &str) -> String {
+    if text.is_empty() { "an empty word".to_owned() } else { shown(text) }
 }

@@ -128,6 +128,10 @@ pub fn read(
         }
         let result = match std::str::from_utf8(&bytes) {
             Ok(text) if text.trim_ascii().is_empty() => continue,
+            // A list of values in the right order would do for `serde`.
+            Ok(text) if !text.trim_ascii_start().starts_with('{') => {
+                Err(Flaw::Json { reason: "it does not begin with `{`".to_owned() })
+            }
             Ok(text) => match serde_json::from_str::<Row>(text) {
                 Ok(row) => row.assemble(&mut assembler),
                 Err(error) => Err(explain(text, &error)),
@@ -203,4 +207,182 @@ pub fn write(set: &QuestionSet, output: &mut impl Write, path: &Path) -> Result<
             .map_err(|cause| Error::Write { path: path.to_owned(), cause })?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fixtures::{SmallDisk, bears, sets, spelt, told};
+
+    fn parse(text: &[u8]) -> Result<(QuestionSet, Warnings)> {
+        read(text, Path::new("bears.jsonl"), &OpenOptions::default())
+    }
+
+    fn written(set: &QuestionSet) -> Result<String> {
+        let mut bytes = Vec::new();
+        write(set, &mut bytes, Path::new("out.jsonl"))?;
+        Ok(String::from_utf8(bytes).unwrap())
+    }
+
+    #[test]
+    fn a_question_is_a_line() {
+        // printf 'Bear 0 ate the porridge .\nBear 1 ate the porridge .\nThe XXXXX was cold .\nBear\nporridge\nsoup\nspoon\n' | sha256sum | cut -c1-16
+        expect![[r#"
+            {"sentences":["Bear 0 ate the porridge .","Bear 1 ate the porridge ."],"question":"The XXXXX was cold .","answer":"porridge","options":["Bear","porridge","soup","spoon"],"id":"415f2dc2612c6dc2","class":"CN","split":"valid","book":null}
+        "#]].assert_eq(&written(&bears(1)).unwrap());
+    }
+
+    #[test]
+    fn the_public_columns_alone_are_enough() {
+        let text = r#"{"sentences":["A bear  .",""],"question":"The XXXXX .","answer":"bear","options":["bear","house","",""],"more":1}
+
+{"question":"The XXXXX .","sentences":[],"options":["soup","h\u00e9"],"split":"test","class":null,"book":"Bears"}
+"#;
+        let (set, warnings) = parse(text.as_bytes()).unwrap();
+        assert_eq!(warnings.empty_candidate_fields, 1);
+        assert_eq!(set.candidate_field(0), Some("bear|house||"));
+        expect![[r#"
+            {"sentences":["A bear  .",""],"question":"The XXXXX .","answer":"bear","options":["bear","house","",""],"id":"9ff33b1b5693db89","class":null,"split":null,"book":null}
+            {"sentences":[],"question":"The XXXXX .","answer":null,"options":["soup","hé"],"id":"231d96efda731c2c","class":null,"split":"test","book":"Bears"}
+        "#]].assert_eq(&written(&set).unwrap());
+    }
+
+    #[test]
+    fn only_the_splits_asked_for_are_kept() {
+        let text = r#"{"sentences":["a"],"question":"XXXXX","options":["a","b"],"split":"train"}
+{"sentences":["b"],"question":"XXXXX","options":["a","b"],"split":"test"}
+{"sentences":["c"],"question":"XXXXX","options":["a","b"]}
+"#;
+        let options = OpenOptions { only: Some(vec![Split::Test]), ..OpenOptions::default() };
+        let (set, _) = read(text.as_bytes(), Path::new("bears.jsonl"), &options).unwrap();
+        assert_eq!([set.split(0), set.split(1)], [Some(Split::Test), None]);
+        assert_eq!((set.len(), set.n_sentences()), (2, 2));
+    }
+
+    fn refuses(text: impl AsRef<[u8]>, message: Expect) {
+        message.assert_eq(&told(&parse(text.as_ref()).unwrap_err()));
+    }
+
+    #[test]
+    fn a_line_that_is_no_object_is_refused() {
+        refuses(
+            "\n[1]",
+            expect![[r#"
+                error: bears.jsonl:2: the line is no JSON object: it does not begin with `{`
+                hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
+            "#]],
+        );
+        refuses(
+            "{\"sentences\":[\"A be",
+            expect![[r#"
+            error: bears.jsonl:1: the line is no JSON object: EOF while parsing a string at column 19
+            hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
+        "#]],
+        );
+        refuses(
+            b"\"\xff\"",
+            expect![[r#"
+            error: bears.jsonl:1: the text is not UTF-8
+            hint: `iconv -f WINDOWS-1252 -t UTF-8 IN > OUT` converts the commonest other encoding
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_wrong_value_is_refused_by_its_key() {
+        refuses(
+            r#"{"sentences":"a"}"#,
+            expect![[r#"
+            error: bears.jsonl:1: `sentences`: expected a list of strings, found a string
+            hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
+        "#]],
+        );
+        refuses(
+            r#"{"sentences":["a",1]}"#,
+            expect![[r#"
+            error: bears.jsonl:1: `sentences`: expected a list of strings, found a list with `1` in it
+            hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
+        "#]],
+        );
+        refuses(
+            r#"{"sentences":[]}"#,
+            expect![[r#"
+            error: bears.jsonl:1: `question`: expected a string, found nothing
+            hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
+        "#]],
+        );
+        refuses(
+            r#"{"sentences":[],"question":"XXXXX","options":{}}"#,
+            expect![[r#"
+            error: bears.jsonl:1: `options`: expected a list of strings, found an object
+            hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
+        "#]],
+        );
+        refuses(
+            r#"{"sentences":[],"question":"XXXXX","options":["a","b"],"answer":0}"#,
+            expect![[r#"
+                error: bears.jsonl:1: `answer`: expected a string or null, found `0`
+                hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
+            "#]],
+        );
+        refuses(
+            r#"{"sentences":[],"question":"XXXXX","options":["a","b"],"class":"NN"}"#,
+            expect![[r#"
+                error: bears.jsonl:1: `class`: expected `NE`, `CN`, `V` or `P`, found `NN`
+                hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
+            "#]],
+        );
+        refuses(
+            r#"{"sentences":[],"question":"XXXXX","options":["a","b"],"split":"dev"}"#,
+            expect![[r#"
+                error: bears.jsonl:1: `split`: expected `train`, `valid` or `test`, found `dev`
+                hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_question_that_breaks_the_rules_is_refused() {
+        refuses(
+            r#"{"sentences":[],"question":"The .","options":["a","b"]}"#,
+            expect![[r#"
+            error: bears.jsonl:1: the query has no blank: expected the word `XXXXX` once, found it 0 times
+            hint: the missing word of the query, and nothing else, is written `XXXXX`
+        "#]],
+        );
+        refuses(
+            r#"{"sentences":[],"question":"XXXXX","options":["a","b"],"answer":"c"}"#,
+            expect![[r#"
+                error: bears.jsonl:1: the answer is not among the candidates: expected one of `a|b`, found `c`
+                hint: case counts; an answer that is unknown is left empty
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_that_names_the_file() {
+        let mut disk = SmallDisk { inner: Vec::new(), room: 100 };
+        let error = write(&bears(3), &mut disk, Path::new("out.jsonl")).unwrap_err();
+        expect![[r#"
+            error: out.jsonl: cannot be written: no storage space
+            hint: nothing was left behind; make room on the disk of `out.jsonl`, or choose another place
+        "#]].assert_eq(&told(&error));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(set in sets()) {
+            match written(&set) {
+                Ok(text) => {
+                    let (read, _) = parse(text.as_bytes()).unwrap();
+                    prop_assert_eq!(spelt(&read), spelt(&set));
+                    prop_assert_eq!(read.all_ids(), set.all_ids());
+                }
+                Err(error) => prop_assert!(matches!(error, Error::Unwritable { .. }), "{}", error),
+            }
+        }
+    }
 }

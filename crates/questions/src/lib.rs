@@ -6,9 +6,9 @@
 mod anonymise;
 mod assemble;
 mod atomic;
+mod base128;
 mod build;
 mod build_error;
-mod bytes;
 mod candidates;
 mod case;
 pub mod cbt;
@@ -22,6 +22,8 @@ mod id;
 pub mod jsonl;
 mod leaks;
 mod merge;
+#[cfg(test)]
+mod one_line;
 mod open;
 pub mod parquet;
 mod question;
@@ -36,9 +38,9 @@ mod write;
 
 pub use anonymise::{Anonymiser, anonymise};
 pub use atomic::{write_file, write_folder};
+pub use base128::Damage;
 pub use build::{BookQuestions, Builder, Built, Instance};
 pub use build_error::BuildError;
-pub use bytes::Damage;
 pub use classes::Classifier;
 pub use counts::{Counts, Shortfall};
 pub use error::{At, Error, Flaw, Result};

@@ -80,7 +80,10 @@ impl QuestionSet {
         let (set, warnings) = if !is_folder {
             open_file(path, options)?
         } else if path.join(compact::MANIFEST).is_file() {
-            (compact::read(path, options)?, Warnings::default())
+            let set = compact::read(path, options)?;
+            let with_field = (0..set.len()).filter(|&i| set.candidate_field(i).is_some());
+            let empty_candidate_fields = with_field.count();
+            (set, Warnings { empty_candidate_fields, ..Warnings::default() })
         } else {
             open_released(path, options)?
         };
@@ -190,4 +193,164 @@ fn open_cbt_files(
     let (set, outside) = merge(books, parts);
     warnings.contexts_outside_books = outside;
     Ok((set, warnings))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::fixtures::{spelt, told};
+    use crate::{Format, compact};
+
+    const TRAIN: &str = "1 A bear .\n2 A house .\n3 A XXXXX .\tbed\t\tbed|bear\n\n1 A house .\n2 A bed .\n3 The XXXXX .\tend\t\tend|bed||\n\n";
+    const TEST: &str = "1 A girl .\n2 A wood .\n3 The XXXXX .\tgirl\t\tgirl|wood\n\n1 Not in .\n2 The book .\n3 The XXXXX .\tbook\t\tbook|girl\n\n";
+
+    /// A small set in the released layout, with running text for both splits.
+    fn released() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        write("cbtest_CN_train.txt", TRAIN);
+        write("cbtest_NE_test_2ex.txt", TEST);
+        write("cbtest_V_train.txt", TRAIN);
+        write("cbtest_NE_old.txt", "not read");
+        write("README", "not read");
+        write(
+            "cbt_train.txt",
+            "_BOOK_TITLE_ : Bears.txt.out\nA bear .\nA house .\nA bed .\nThe end .\n",
+        );
+        write("cbt_test.txt", "_BOOK_TITLE_ : Girl.txt.out\nA girl .\nA wood .\nThe girl .\n");
+        folder
+    }
+
+    fn open(path: &Path) -> Result<(QuestionSet, Warnings)> {
+        QuestionSet::open(path, &OpenOptions::default())
+    }
+
+    #[test]
+    fn the_released_layout_is_read_in_the_order_of_splits_and_classes() {
+        let folder = released();
+        let (set, warnings) = open(folder.path()).unwrap();
+        let origins: Vec<_> = (0..set.len())
+            .map(|i| {
+                let example = set.example(i);
+                (example.split.map(Split::code), example.class.map(WordClass::code), example.book)
+            })
+            .collect();
+        let expected = [
+            (Some("train"), Some("CN"), Some("Bears")),
+            (Some("train"), Some("CN"), Some("Bears")),
+            (Some("train"), Some("V"), Some("Bears")),
+            (Some("train"), Some("V"), Some("Bears")),
+            (Some("test"), Some("NE"), Some("Girl")),
+            (Some("test"), Some("NE"), None),
+        ];
+        assert_eq!(origins, expected);
+        assert_eq!(set.n_sentences(), 4 + 3 + 2, "two books, and one context that is in neither");
+        expect![[r#"
+            2 questions with empty fields in the candidate list: the empty fields are no candidates, and are written back as they were
+            1 question with a context that is not in the running text: their book is unknown"#]].assert_eq(&warnings.sentences().join("\n"));
+    }
+
+    #[test]
+    fn only_the_files_of_the_splits_asked_for_are_read() {
+        let folder = released();
+        fs::write(folder.path().join("cbtest_P_train.txt"), "broken").unwrap();
+        let options = OpenOptions { only: Some(vec![Split::Test]), ..OpenOptions::default() };
+        let (set, _) = QuestionSet::open(folder.path(), &options).unwrap();
+        assert_eq!((set.len(), set.books().len()), (2, 1));
+        assert!(open(folder.path()).is_err());
+    }
+
+    #[test]
+    fn the_same_set_for_any_number_of_threads() {
+        let folder = released();
+        let encoded = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| compact::encode(&open(folder.path()).unwrap().0))
+        };
+        assert_eq!(encoded(1), encoded(4));
+    }
+
+    #[test]
+    fn a_file_tells_class_and_split_by_its_name() {
+        let folder = released();
+        let (set, _) = open(&folder.path().join("cbtest_NE_test_2ex.txt")).unwrap();
+        assert_eq!((set.class(0), set.split(0)), (Some(WordClass::NamedEntity), Some(Split::Test)));
+        assert_eq!(set.example(0).book, Some("Girl"));
+
+        let origin = |name: &str| {
+            let options = with_origin_of_name(Path::new(name), &OpenOptions::default());
+            (options.class, options.split)
+        };
+        assert_eq!(origin("bears.txt"), (None, None));
+        assert_eq!(origin("Verbs_and_more.txt"), (None, None));
+        assert_eq!(origin("V/validation-00000-of-00001.parquet"), (None, Some(Split::Valid)));
+        let given = OpenOptions { class: Some(WordClass::Verb), ..OpenOptions::default() };
+        assert_eq!(with_origin_of_name(Path::new("x_NE_.txt"), &given).class, given.class);
+    }
+
+    #[test]
+    fn every_form_that_is_written_is_opened_again() {
+        let folder = released();
+        let (set, _) = open(folder.path()).unwrap();
+        for (name, format) in [
+            ("all.jsonl", Format::JsonLines),
+            ("all.parquet", Format::Parquet),
+            ("all", Format::Compact),
+            ("layout", Format::Cbt),
+        ] {
+            let path = folder.path().join(name);
+            set.write(&path, format, false).unwrap();
+            let (read, warnings) = open(&path).unwrap();
+            assert_eq!(spelt(&read), spelt(&set), "{name}");
+            assert_eq!(warnings.empty_candidate_fields, 2, "{name}");
+        }
+        let path = folder.path().join("all.txt");
+        set.write(&path, Format::Cbt, false).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), [TRAIN, TRAIN, TEST].concat());
+    }
+
+    #[test]
+    fn what_cannot_be_opened_is_said_with_a_way_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = |name: &str, text: Option<&str>| {
+            let path = folder.path().join(name);
+            if let Some(text) = text {
+                fs::write(&path, text).unwrap();
+            }
+            told(&open(&path).unwrap_err()).replace(folder.path().to_str().unwrap(), "…")
+        };
+        expect![[r#"
+            error: …/none.txt: no such file or folder
+            hint: `goldilocks build -o DIR` makes a question set, `goldilocks fetch cbt` gets the released one
+        "#]].assert_eq(&error("none.txt", None));
+        expect![[r#"
+            error: …/: no question set: expected `manifest.toml` or files like `cbtest_NE_valid_2000ex.txt`
+            hint: `goldilocks build -o DIR` makes a question set, `goldilocks fetch cbt` gets the released one
+        "#]].assert_eq(&error("", None));
+        expect![[r#"
+            error: …/bears.csv: unknown ending: expected `.txt`, `.jsonl` or `.parquet`
+            hint: a question set is a folder, or a file of CBT text (.txt), JSON lines (.jsonl) or Parquet (.parquet)
+        "#]].assert_eq(&error("bears.csv", Some("a,b")));
+        expect![[r#"
+            error: …/empty.txt: holds no question
+            hint: is this the right file, and was it written to its end?
+        "#]]
+        .assert_eq(&error("empty.txt", Some("")));
+        expect![[r#"
+            error: …/empty.jsonl: holds no question
+            hint: is this the right file, and was it written to its end?
+        "#]]
+        .assert_eq(&error("empty.jsonl", Some("")));
+        expect![[r#"
+            error: …/empty.parquet: is no sound Parquet file: EOF: Parquet file too small. Size is 0 but need 8
+            hint: the file was cut or changed; copy it again, or make it anew
+        "#]].assert_eq(&error("empty.parquet", Some("")));
+        expect![[r#"
+            error: …/binary.txt:1: lines are not numbered as expected: expected `1`, found `\u{0}\u{1}ELF`
+            hint: a question is lines numbered from 1, the query last, and then an empty line
+        "#]]
+        .assert_eq(&error("binary.txt", Some("\0\u{1}ELF\n")));
+    }
 }

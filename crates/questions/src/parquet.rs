@@ -13,6 +13,7 @@ use parquet::basic::{Compression, Type as PhysicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -63,6 +64,13 @@ pub fn read(
     let mut row = 0;
     for group in 0..file.metadata().num_row_groups() {
         let group = file.get_row_group(group).map_err(unsound)?;
+        let unpackable = |column: &&ColumnChunkMetaData| !can_unpack(column.compression());
+        if let Some(column) = group.metadata().columns().iter().find(unpackable) {
+            return Err(Error::Compression {
+                path: path.to_owned(),
+                found: column.compression().to_string(),
+            });
+        }
         let mut readers = GroupReader::new(&*group, places).map_err(unsound)?;
         loop {
             let batch = readers.next_batch().map_err(unsound)?;
@@ -81,6 +89,11 @@ pub fn read(
         }
     }
     Ok(assembler.finish())
+}
+
+fn can_unpack(compression: Compression) -> bool {
+    use Compression::{GZIP, SNAPPY, UNCOMPRESSED, ZSTD};
+    matches!(compression, UNCOMPRESSED | SNAPPY | GZIP(_) | ZSTD(_))
 }
 
 /// A column of [`Row`] as readers look for it.
@@ -353,5 +366,140 @@ fn cause(error: ParquetError) -> std::io::Error {
             Err(other) => std::io::Error::other(other),
         },
         other => std::io::Error::other(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fixtures::{SmallDisk, bears, sets, spelt, told};
+
+    fn parse(bytes: Vec<u8>) -> Result<(QuestionSet, Warnings)> {
+        read(bytes::Bytes::from(bytes), Path::new("bears.parquet"), &OpenOptions::default())
+    }
+
+    fn written(set: &QuestionSet) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        write(set, &mut bytes, Path::new("out.parquet"))?;
+        Ok(bytes)
+    }
+
+    /// A file of one row in another schema: every column a value at the highest levels, or null.
+    fn file(schema: &str, values: &[&[&str]]) -> Vec<u8> {
+        let schema = Arc::new(parse_message_type(schema).unwrap());
+        let mut bytes = Vec::new();
+        let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::default()).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        for values in values {
+            let mut column = group.next_column().unwrap().unwrap();
+            let values: Vec<ByteArray> = values.iter().map(|&value| value.into()).collect();
+            let typed = column.typed::<ByteArrayType>();
+            let present = typed.get_descriptor().max_def_level();
+            let levels = values.len().max(1);
+            let definitions = vec![if values.is_empty() { 0 } else { present }; levels];
+            let repetitions: Vec<i16> = (0..levels).map(|level| i16::from(level > 0)).collect();
+            typed.write_batch(&values, Some(&definitions), Some(&repetitions)).unwrap();
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+        writer.close().unwrap();
+        bytes
+    }
+
+    #[test]
+    fn other_namings_and_nestings_of_lists_are_read() {
+        let row: [&[&str]; 3] = [&["A bear .", "A house ."], &["The XXXXX ."], &["bear", "house"]];
+        let legacy = "message m {
+            required group sentences (LIST) { repeated group list { optional binary item (UTF8); } }
+            required binary question;
+            repeated binary options (STRING);
+        }";
+        let hive = "message m {
+            optional group sentences (LIST) { repeated group bag { required binary array_element; } }
+            optional binary question (STRING);
+            required group options (LIST) { repeated binary array; }
+        }";
+        for schema in [legacy, hive] {
+            let (set, _) = parse(file(schema, &row)).unwrap();
+            let question = &spelt(&set)[0];
+            assert_eq!(question.context, [["A", "bear", "."], ["A", "house", "."]]);
+            assert_eq!((question.query.join(" "), question.answer), ("The XXXXX .".into(), None));
+            assert_eq!(question.candidates, ["bear", "house"]);
+        }
+    }
+
+    #[test]
+    fn a_missing_or_other_column_is_refused() {
+        let error = |schema, values| told(&parse(file(schema, values)).unwrap_err());
+        expect![[r#"
+            error: bears.parquet: column `sentences`: expected a list of strings, found no such column
+            hint: the columns are those of the public `cbt` data set: sentences, question, answer, options
+        "#]].assert_eq(&error("message m { optional binary question; }", &[&["XXXXX"]]));
+        let schema = "message m { required binary sentences; required binary question; }";
+        expect![[r#"
+            error: bears.parquet: column `sentences`: expected a list of strings, found `"sentences"`, BYTE_ARRAY
+            hint: the columns are those of the public `cbt` data set: sentences, question, answer, options
+        "#]].assert_eq(&error(schema, &[&["a"], &["XXXXX"]]));
+    }
+
+    #[test]
+    fn a_row_that_breaks_the_rules_is_refused() {
+        let schema = "message m {
+            repeated binary sentences; optional binary question; repeated binary options;
+        }";
+        let error = |values| told(&parse(file(schema, values)).unwrap_err());
+        expect![[r#"
+            error: bears.parquet: row 1: `sentences`: expected a list of strings, found a list with null in it
+            hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
+        "#]].assert_eq(&error(&[&[], &[], &["a", "b"]]));
+        expect![[r#"
+            error: bears.parquet: row 1: `sentences`: expected a list of strings, found a list with null in it
+            hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
+        "#]].assert_eq(&error(&[&[], &["a XXXXX"], &["a", "a"]]));
+    }
+
+    #[test]
+    fn a_file_that_was_cut_is_refused() {
+        let bytes = written(&bears(3)).unwrap();
+        let cut = bytes[..bytes.len() - 9].to_vec();
+        expect![[r#"
+            error: bears.parquet: is no sound Parquet file: Parquet error: Invalid Parquet file. Corrupt footer
+            hint: the file was cut or changed; copy it again, or make it anew
+        "#]].assert_eq(&told(&parse(cut).unwrap_err()));
+    }
+
+    #[test]
+    fn many_rows_make_several_groups() {
+        let set = bears(GROUP_ROWS + 3);
+        let bytes = written(&set).unwrap();
+        let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).unwrap();
+        assert_eq!(reader.metadata().num_row_groups(), 2);
+        let (read, _) = parse(bytes).unwrap();
+        assert_eq!(read.all_ids(), set.all_ids());
+        assert_eq!(read.n_sentences(), set.n_sentences());
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_that_names_the_file() {
+        let mut disk = SmallDisk { inner: Vec::new(), room: 100 };
+        let error = write(&bears(3), &mut disk, Path::new("out.parquet")).unwrap_err();
+        expect![[r#"
+            error: out.parquet: cannot be written: no storage space
+            hint: nothing was left behind; make room on the disk of `out.parquet`, or choose another place
+        "#]].assert_eq(&told(&error));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn what_is_written_is_read_back(set in sets()) {
+            match written(&set) {
+                Ok(bytes) => prop_assert_eq!(spelt(&parse(bytes).unwrap().0), spelt(&set)),
+                Err(error) => prop_assert!(matches!(error, Error::Unwritable { .. }), "{}", error),
+            }
+        }
     }
 }

@@ -139,15 +139,14 @@ impl<'s> Index<'s> {
         let find = |question| {
             let context = part.context(question);
             let split = part.split(question);
-            let guess = previous.as_ref().map_or(0, |(range, place)| {
-                place.first + context.start.saturating_sub(range.start)
+            // Contexts that share sentences in the part share them in the book.
+            let guess = previous.as_ref().and_then(|(range, place)| {
+                range.contains(&context.start).then(|| place.first + context.start - range.start)
             });
-            let place = match &previous {
-                Some((range, place)) if *range == context => Some(*place),
-                _ => self
-                    .at(part, &context, split, guess)
-                    .or_else(|| self.search(part, &context, split, guess)),
-            };
+            let from = previous.as_ref().map_or(0, |(_, place)| place.first);
+            let place = guess
+                .and_then(|guess| self.at(part, &context, split, guess))
+                .or_else(|| self.search(part, &context, split, from));
             if let Some(place) = place {
                 previous = Some((context, place));
             }
@@ -200,4 +199,162 @@ impl<'s> Index<'s> {
 
 fn hash(sentence: &[WordId]) -> u64 {
     BuildHasherDefault::<DefaultHasher>::default().hash_one(sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fixtures::{spelt_books, told};
+    use crate::merge::merge;
+    use crate::{BLANK, NewQuestion};
+
+    fn file() -> TextFile {
+        TextFile { path: "cbt_train.txt".into(), split: Split::Train, book: "cbt_train".to_owned() }
+    }
+
+    #[test]
+    fn titles_separate_books_and_are_never_text() {
+        let text = "no title .\n_BOOK_TITLE_ : The_Bears.txt.out\nA bear .\n\nA  house .\r\n_BOOK_TITLE_ : Empty.txt.out\n_BOOK_TITLE_ : Wood\nTrees .\n";
+        let mut set = QuestionSet::default();
+        read_books(&mut set, text.as_bytes(), &file()).unwrap();
+        let joined = |book: (String, Option<Split>, Vec<Vec<String>>)| {
+            (book.0, book.2.iter().map(|words| words.join(" ")).collect::<Vec<_>>())
+        };
+        let books: Vec<_> = spelt_books(&set).into_iter().map(joined).collect();
+        let expected = [
+            ("cbt_train", vec!["no title ."]),
+            ("The_Bears", vec!["A bear .", "A  house ."]),
+            ("Wood", vec!["Trees ."]),
+        ];
+        assert_eq!(books.len(), 3);
+        for ((name, sentences), (expected_name, expected_sentences)) in books.iter().zip(&expected)
+        {
+            assert_eq!(
+                (name.as_str(), sentences),
+                (*expected_name, &expected_sentences.iter().map(|s| (*s).to_owned()).collect())
+            );
+        }
+        let error = read_books(&mut set, b"A bear .\n\xff\n", &file()).unwrap_err();
+        expect![[r#"
+            error: cbt_train.txt:2: the text is not UTF-8
+            hint: `iconv -f WINDOWS-1252 -t UTF-8 IN > OUT` converts the commonest other encoding
+        "#]]
+        .assert_eq(&told(&error));
+    }
+
+    #[test]
+    fn running_text_is_found_in_the_folder_or_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let questions = folder.path().join("questions");
+        let tokenised = folder.path().join("tokenised");
+        fs::create_dir(&questions).unwrap();
+        fs::create_dir(&tokenised).unwrap();
+        assert_eq!(files(&questions, &Split::ALL).unwrap(), []);
+        fs::write(questions.join("cbt_train.txt"), "").unwrap();
+        for name in ["valid__b.txt", "valid__a.txt", "train__c.txt", "valid__d.tsv"] {
+            fs::write(tokenised.join(name), "").unwrap();
+        }
+        let found = files(&questions, &Split::ALL).unwrap();
+        let books: Vec<(Split, &str)> =
+            found.iter().map(|file| (file.split, &*file.book)).collect();
+        let expected = [(Split::Train, "cbt_train"), (Split::Valid, "a"), (Split::Valid, "b")];
+        assert_eq!(books, expected);
+    }
+
+    /// Questions without words of their own, whose contexts are given as text.
+    fn part(contexts: &[(&[&str], Option<Split>)]) -> QuestionSet {
+        let mut set = QuestionSet::default();
+        let candidates = ["a", "b"].map(|word| set.intern(word));
+        for &(sentences, split) in contexts {
+            let start = set.n_sentences();
+            for text in sentences {
+                let words: Vec<WordId> =
+                    sentence::words(text).map(|word| set.intern(word)).collect();
+                set.push_sentence(words);
+            }
+            set.push(NewQuestion {
+                context: start..set.n_sentences(),
+                query: &[BLANK],
+                candidates: &candidates,
+                answer: None,
+                class: None,
+                split,
+                book: None,
+            });
+        }
+        set
+    }
+
+    fn books(texts: &[(&str, Split)]) -> QuestionSet {
+        let mut set = QuestionSet::default();
+        for &(text, split) in texts {
+            read_books(&mut set, text.as_bytes(), &TextFile { split, ..file() }).unwrap();
+        }
+        set
+    }
+
+    #[test]
+    fn a_context_is_found_within_one_book_of_its_split() {
+        let books = books(&[("a\nb\nc\n", Split::Train), ("b\nc\nd\n", Split::Valid)]);
+        let (train, valid) = (Some(Split::Train), Some(Split::Valid));
+        let part = part(&[
+            (&["b", "c"], train),
+            (&["b", "c"], valid),
+            (&["c", "d"], None),
+            (&["c", "b"], None),
+            (&[], None),
+            (&["c", "d"], train),
+        ]);
+        let (set, outside) = merge(books, vec![part]);
+        let found: Vec<_> = (0..6).map(|i| (set.context(i), set.book(i))).collect();
+        let expected = [
+            (1..3, Some(0)),
+            (3..5, Some(1)),
+            (4..6, Some(1)),
+            (6..8, None),
+            (8..8, None),
+            (8..10, None),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(outside, 3);
+    }
+
+    #[test]
+    fn of_several_places_the_next_one_is_taken() {
+        let books = books(&[("a\nb\nx\na\nb\ny\na\nb\n", Split::Train)]);
+        let part = part(&[
+            (&["a", "b"], None),
+            (&["b", "x"], None),
+            (&["a", "b"], None),
+            (&["y", "a"], None),
+            (&["a", "b"], None),
+            (&["b", "y"], None),
+        ]);
+        let (set, _) = merge(books, vec![part]);
+        let starts: Vec<usize> = (0..6).map(|question| set.context(question).start).collect();
+        assert_eq!(starts, [0, 1, 3, 5, 6, 4]);
+    }
+
+    proptest! {
+        /// The twin tries every place of every book for every question.
+        #[test]
+        fn a_place_is_found_wherever_there_is_one(
+            text in "([ab]\n){4,12}",
+            contexts in prop::collection::vec("[ab]{0,4}", 1..6),
+        ) {
+            let spelt: Vec<Vec<&str>> = contexts.iter().map(|c| c.split("").filter(|s| !s.is_empty()).collect()).collect();
+            let with_split: Vec<(&[&str], Option<Split>)> = spelt.iter().map(|c| (&c[..], None)).collect();
+            let (set, _) = merge(books(&[(&text, Split::Train)]), vec![part(&with_split)]);
+            let running: String = text.replace('\n', "");
+            for (question, context) in contexts.iter().enumerate() {
+                let stands = !context.is_empty() && running.contains(context.as_str());
+                prop_assert_eq!(set.book(question).is_some(), stands);
+                let words: String = set.context(question).flat_map(|sentence| set.sentence(sentence)).map(|&word| set.vocabulary().word(word)).collect();
+                prop_assert_eq!(&words, context);
+            }
+        }
+    }
 }

@@ -166,7 +166,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::fixtures::{push_book, push_question};
+    use crate::one_line::{push_book, push_question};
     use crate::{BLANK, NewQuestion};
 
     #[test]

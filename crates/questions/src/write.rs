@@ -174,3 +174,94 @@ fn write_books(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fixtures::{bears, sets, spelt, spelt_books, told};
+    use crate::{NewQuestion, OpenOptions};
+
+    #[test]
+    fn the_ending_decides() {
+        let format = |name: &str| Format::of_output(Path::new(name)).ok();
+        assert_eq!(format("a/b.txt"), Some(Format::Cbt));
+        assert_eq!(format("b.jsonl"), Some(Format::JsonLines));
+        assert_eq!(format("b.parquet"), Some(Format::Parquet));
+        assert_eq!(format("a.b/set"), Some(Format::Compact));
+        let error = Format::of_output(Path::new("b.csv")).unwrap_err();
+        expect![[r#"
+            error: b.csv: unknown ending: expected `.txt`, `.jsonl` or `.parquet`
+            hint: a question set is a folder, or a file of CBT text (.txt), JSON lines (.jsonl) or Parquet (.parquet)
+        "#]].assert_eq(&told(&error));
+        assert!(Format::ALL.iter().all(|&format| Format::from_code(format.code()) == Some(format)));
+    }
+
+    #[test]
+    fn the_released_layout_needs_class_and_split() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("released");
+        let mut set = bears(1);
+        let (other, class) = (bears(1), Some(WordClass::Verb));
+        let (query, candidates) = (other.query(0), other.candidates(0));
+        set.push(NewQuestion {
+            context: 0..1,
+            query,
+            candidates,
+            answer: None,
+            class,
+            split: None,
+            book: None,
+        });
+        let error = set.write(&output, Format::Cbt, false).unwrap_err();
+        expect![[r#"
+            error: …/released: question 2 has no split: the released layout has one file for each
+            hint: write it as one .txt file, as JSON lines or as the compact form
+        "#]]
+        .assert_eq(&told(&error).replace(folder.path().to_str().unwrap(), "…"));
+        assert!(!output.exists());
+    }
+
+    #[test]
+    fn the_released_layout_has_true_counts_in_its_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("released");
+        bears(3).write(&output, Format::Cbt, false).unwrap();
+        assert!(output.join("cbtest_CN_valid_3ex.txt").is_file());
+        // The old file has another name, and must not stay beside the new one.
+        bears(2).write(&output, Format::Cbt, true).unwrap();
+        assert_eq!(QuestionSet::open(&output, &OpenOptions::default()).unwrap().0.len(), 2);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn the_released_layout_is_read_back(set in sets()) {
+            let folder = tempfile::tempdir().unwrap();
+            let output = folder.path().join("released");
+            match set.write(&output, Format::Cbt, false) {
+                Ok(()) => {
+                    let (read, _) = QuestionSet::open(&output, &OpenOptions::default()).unwrap();
+                    // Questions are grouped; their book is looked up anew.
+                    let comparable = |set: &QuestionSet| {
+                        let mut questions = spelt(set);
+                        questions.sort_by_key(|question| (question.split, question.class));
+                        questions.iter_mut().for_each(|question| question.book = None);
+                        questions
+                    };
+                    prop_assert_eq!(comparable(&read), comparable(&set));
+                    prop_assert_eq!(spelt_books(&read), spelt_books(&set));
+                }
+                Err(error) => prop_assert!(
+                    matches!(
+                        error,
+                        Error::Unwritable { .. } | Error::UnwritableBook { .. } | Error::NoOrigin { .. }
+                    ),
+                    "{}", error
+                ),
+            }
+        }
+    }
+}

@@ -58,7 +58,8 @@ impl<'a> Cursor<'a> {
 
     /// A text.
     pub(crate) fn text(&mut self) -> Result<&'a str, Damage> {
-        let (text, rest) = self.rest.split_at(self.length()?);
+        let length = self.length()?;
+        let (text, rest) = self.rest.split_at(length);
         self.rest = rest;
         std::str::from_utf8(text).map_err(|_| Damage("a text is not UTF-8"))
     }
@@ -94,6 +95,16 @@ mod tests {
             let mut cursor = Cursor::new(&bytes);
             assert_eq!((cursor.number(), cursor.end()), (Ok(number), Ok(())));
         }
+    }
+
+    #[test]
+    fn texts_follow_their_length() {
+        let mut bytes = Vec::new();
+        put_text(&mut bytes, "bear");
+        put_text(&mut bytes, "");
+        assert_eq!(bytes, b"\x04bear\x00");
+        let mut cursor = Cursor::new(&bytes);
+        assert_eq!((cursor.text(), cursor.text(), cursor.end()), (Ok("bear"), Ok(""), Ok(())));
     }
 
     #[test]

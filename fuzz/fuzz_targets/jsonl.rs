@@ -1,0 +1,19 @@
+//! JSON lines: any bytes → an error, or a set that is the same after writing and reading.
+
+#![no_main]
+
+use std::path::Path;
+
+use libfuzzer_sys::fuzz_target;
+use questions::{OpenOptions, compact, jsonl};
+
+fuzz_target!(|input: &[u8]| {
+    let (path, options) = (Path::new("fuzz.jsonl"), OpenOptions::default());
+    if let Ok((set, _)) = jsonl::read(input, path, &options) {
+        let mut output = Vec::new();
+        jsonl::write(&set, &mut output, path).expect("what was read is written");
+        let (again, _) =
+            jsonl::read(&output[..], path, &options).expect("what was written is read");
+        assert_eq!(compact::encode(&again), compact::encode(&set));
+    }
+});

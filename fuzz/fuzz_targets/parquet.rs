@@ -1,0 +1,20 @@
+//! Parquet: any bytes → an error, or a set that is the same after writing and reading.
+
+#![no_main]
+
+use std::path::Path;
+
+use bytes::Bytes;
+use libfuzzer_sys::fuzz_target;
+use questions::{OpenOptions, compact, parquet};
+
+fuzz_target!(|input: &[u8]| {
+    let (path, options) = (Path::new("fuzz.parquet"), OpenOptions::default());
+    if let Ok((set, _)) = parquet::read(Bytes::copy_from_slice(input), path, &options) {
+        let mut output = Vec::new();
+        parquet::write(&set, &mut output, path).expect("what was read is written");
+        let (again, _) =
+            parquet::read(Bytes::from(output), path, &options).expect("what was written is read");
+        assert_eq!(compact::encode(&again), compact::encode(&set));
+    }
+});
