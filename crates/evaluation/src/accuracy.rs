@@ -4,6 +4,8 @@
 //! answer, case included. Splits are never pooled; questions whose answer is not known are counted
 //! apart and never guessed.
 
+use std::collections::BTreeMap;
+
 use questions::Split;
 use serde::{Serialize, Serializer};
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -35,7 +37,11 @@ impl Accuracy {
 
     /// The mean of credits (1, 0, or 1/k for a tie); none where there are no credits.
     pub fn from_credits(credits: impl IntoIterator<Item = f64>) -> Option<Self> {
-        let (n, sum) = credits.into_iter().fold((0, 0.0), |(n, sum), credit| (n + 1, sum + credit));
+        // Equal credits are counted, not added one by one: 500 tenths are 50 exactly, in any order.
+        let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+        credits.into_iter().for_each(|credit| *counts.entry(credit.to_bits()).or_default() += 1);
+        let n: usize = counts.values().sum();
+        let sum: f64 = counts.iter().map(|(&bits, &n)| f64::from_bits(bits) * n as f64).sum();
         (n > 0).then(|| Self::new(sum / n as f64, n))
     }
 }
@@ -113,4 +119,112 @@ pub(crate) fn split_code<S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     split.map(Split::code).serialize(serializer)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use questions::WordClass;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::testing::{pointing_at, prediction, predictions};
+
+    fn all(predictions: &Predictions) -> Accuracy {
+        evaluate(predictions).unwrap()[0].classes.all
+    }
+
+    #[test]
+    fn predictions_that_copy_the_answer_score_one() {
+        let copied = predictions("copied", 500, |i| pointing_at(i * 7 % 10));
+        assert_eq!(all(&copied).accuracy, 1.0);
+        assert_eq!(all(&copied).high, 1.0);
+    }
+
+    #[test]
+    fn equal_scores_score_a_tenth_exactly() {
+        assert_eq!(all(&predictions("uniform", 500, |_| vec![0.25; 10])).accuracy, 0.1);
+    }
+
+    #[test]
+    fn random_scores_score_a_tenth_within_their_interval() {
+        let random = |i: usize| {
+            let mut rng = ChaCha8Rng::seed_from_u64(i as u64);
+            (0..10).map(|_| rng.random()).collect()
+        };
+        let accuracy = all(&predictions("random", 2_000, random));
+        assert!(accuracy.low < 0.1 && 0.1 < accuracy.high, "{accuracy:?}");
+    }
+
+    #[test]
+    fn the_draw_among_equal_scores_is_even_and_follows_the_seed() {
+        let drawn = predictions("uniform", 2_000, |_| vec![0.0; 10]);
+        let right = drawn.iter().filter(|prediction| prediction.is_right() == Some(true)).count();
+        let accuracy = Accuracy::new(right as f64 / 2_000.0, 2_000);
+        assert!(accuracy.low < 0.1 && 0.1 < accuracy.high, "{accuracy:?}");
+        let moved = |p: &&Prediction| p.rescored(p.scores.clone(), 2).predicted != p.predicted;
+        // Nine of ten draws fall elsewhere with another seed, give or take four deviations.
+        let moved = drawn.iter().filter(moved).count();
+        assert!((1_746..=1_854).contains(&moved), "{moved}");
+    }
+
+    #[test]
+    fn a_tie_between_two_counts_half_and_being_beaten_nothing() {
+        let tied = prediction("1", &[2.0, 2.0, 1.0], 0);
+        assert_eq!(tied.credit(), Some(0.5));
+        assert_eq!(prediction("2", &[2.0, 2.0, 1.0], 2).credit(), Some(0.0));
+        let unknown = Prediction { answer: None, ..tied };
+        assert_eq!((unknown.credit(), unknown.is_right()), (None, None));
+    }
+
+    #[test]
+    fn the_interval_is_wilsons() {
+        // Newcombe 1998, Two-sided confidence intervals for the single proportion, Table I, method 3.
+        for (right, n, low, high) in [
+            (81, 263, 0.2553, 0.3662),
+            (15, 148, 0.0624, 0.1605),
+            (0, 20, 0.0, 0.1611),
+            (1, 29, 0.0061, 0.1718),
+        ] {
+            let accuracy = Accuracy::new(f64::from(right) / n as f64, n);
+            assert!((accuracy.low - low).abs() < 5e-5, "{accuracy:?}");
+            assert!((accuracy.high - high).abs() < 5e-5, "{accuracy:?}");
+        }
+    }
+
+    #[test]
+    fn results_serialise_to_the_layout_that_scripts_rely_on() {
+        let mut rows: Vec<Prediction> =
+            (0..5).map(|i| prediction(&i.to_string(), &[1.0, 0.0], usize::from(i == 0))).collect();
+        rows[1].class = Some(WordClass::Verb);
+        rows[2].class = None;
+        rows[3].answer = None;
+        rows[4].split = Some(Split::Test);
+        let results = evaluate(&Predictions::new("p.jsonl", rows).unwrap()).unwrap();
+        let text: Vec<String> =
+            results.iter().map(|results| serde_json::to_string(results).unwrap()).collect();
+        expect![[r#"
+            {"predictions":"p.jsonl","split":"valid","classes":{"NE":{"n":1,"accuracy":0.0,"low":0.0,"high":0.7934506856227626},"V":{"n":1,"accuracy":1.0,"low":0.20654931437723745,"high":1.0},"all":{"n":3,"accuracy":0.6666666666666666,"low":0.20765960080204773,"high":0.9385080552796037}},"without_answer":1}
+            {"predictions":"p.jsonl","split":"test","classes":{"NE":{"n":1,"accuracy":1.0,"low":0.20654931437723745,"high":1.0},"all":{"n":1,"accuracy":1.0,"low":0.20654931437723745,"high":1.0}}}"#]].assert_eq(&text.join("\n"));
+    }
+
+    #[test]
+    fn without_classes_there_is_only_all() {
+        let row = Prediction { class: None, split: None, ..prediction("1", &[1.0, 0.0], 0) };
+        let results = evaluate(&Predictions::new("cnn", vec![row]).unwrap()).unwrap();
+        assert_eq!(results[0].classes.iter().map(|(code, _)| code).collect::<Vec<_>>(), ["all"]);
+        let json = serde_json::to_value(&results[0]).unwrap();
+        assert_eq!(json["split"], serde_json::Value::Null);
+    }
+
+    #[test]
+    fn a_split_without_a_known_answer_has_no_figure() {
+        let row = Prediction { answer: None, ..prediction("1", &[1.0, 0.0], 0) };
+        let error = evaluate(&Predictions::new("p.jsonl", vec![row]).unwrap()).unwrap_err();
+        expect!["p.jsonl: none of the 1 questions of split `valid` has a known answer"]
+            .assert_eq(&error.to_string());
+        expect!["`--questions SET` takes the answers from a question set"]
+            .assert_eq(&error.hint().unwrap());
+    }
 }

@@ -20,7 +20,7 @@ pub(crate) fn align<'a>(models: &[&'a Predictions]) -> Result<Vec<Vec<&'a Predic
             let row = &mut rows[row_of[&key(prediction)]];
             agree(first.name(), row[0], prediction).map_err(|problem| {
                 let name = other.name().to_owned();
-                Error::Line { name, line, problem }
+                Error::Line { name, line, problem: problem.into() }
             })?;
             row.push(prediction);
         }

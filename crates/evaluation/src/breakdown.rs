@@ -26,7 +26,7 @@ pub fn by_book(predictions: &Predictions, split: Option<Split>) -> Breakdown<Opt
 pub fn by_position(checked: &Checked<'_>, split: Option<Split>) -> Breakdown<Option<usize>> {
     let of_split = checked.iter().filter(|(prediction, _)| prediction.split == split);
     group(of_split.filter_map(|(prediction, example)| {
-        let answer = example.question.vocabulary.get(&prediction.candidates[prediction.answer?])?;
+        let answer = example.question.candidates[prediction.answer?];
         let from_query = example.question.context.iter().rev();
         let place = from_query.zip(1..).find(|(sentence, _)| sentence.contains(&answer));
         Some((place.map(|(_, distance)| distance), prediction))
@@ -129,4 +129,68 @@ fn group<'p, K: Ord>(keyed: impl Iterator<Item = (K, &'p Prediction)>) -> Breakd
     keyed.for_each(|(key, prediction)| groups.entry(key).or_default().push(prediction));
     let figures = groups.into_iter().filter_map(|(key, group)| Some((key, accuracies(&group)?)));
     figures.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check_against;
+    use crate::testing::{question_set, valid_predictions};
+
+    const VALID: Option<Split> = Some(Split::Valid);
+
+    fn share(figures: &ByClass<Accuracy>) -> (usize, f64) {
+        (figures.all.n, figures.all.accuracy)
+    }
+
+    #[test]
+    fn questions_are_grouped_by_book() {
+        let set = question_set();
+        let predictions = valid_predictions(&set, [[1.0, 0.0], [0.0, 1.0]]);
+        let books = by_book(&predictions, VALID);
+        assert_eq!(books.len(), 1);
+        assert_eq!(share(&books[&Some("Fen".to_owned())]), (2, 0.5));
+        assert!(by_book(&predictions, Some(Split::Test)).is_empty());
+    }
+
+    #[test]
+    fn the_answer_is_sought_from_the_query_backwards() {
+        let set = question_set();
+        let predictions = valid_predictions(&set, [[1.0, 0.0], [0.0, 1.0]]);
+        let checked = check_against(&predictions, &set).unwrap();
+        let positions = by_position(&checked, VALID);
+        // `door` stands in the last sentence, `Goose` in the third last.
+        let shares: Vec<_> = positions.iter().map(|(place, f)| (*place, share(f))).collect();
+        assert_eq!(shares, [(Some(1), (1, 1.0)), (Some(3), (1, 0.0))]);
+    }
+
+    #[test]
+    fn training_counts_keep_case_and_bins_are_powers_of_ten() {
+        let set = question_set();
+        let training = TrainingText::of(&set).unwrap();
+        assert_eq!(
+            ["goose", "Goose", "door", "owl"].map(|word| training.count(word)),
+            [4, 3, 0, 0]
+        );
+        let predictions = valid_predictions(&set, [[1.0, 0.0], [0.0, 1.0]]);
+        let bins = by_frequency(&predictions, VALID, &training);
+        let shares: Vec<_> = bins.iter().map(|(bin, f)| (bin.to_string(), share(f))).collect();
+        assert_eq!(shares, [("0".to_owned(), (1, 1.0)), ("1–9".to_owned(), (1, 0.0))]);
+        let labels = [9, 10, 99, 100, 12_345].map(|count| Frequency::of(count).to_string());
+        assert_eq!(labels, ["1–9", "10–99", "10–99", "100–999", "10000–99999"]);
+        assert!(TrainingText::of(&QuestionSet::default()).is_none());
+    }
+
+    #[test]
+    fn a_question_is_missed_by_all_only_if_no_model_has_it() {
+        let set = question_set();
+        let check = |scores| check_against(&valid_predictions(&set, scores), &set).unwrap();
+        let (first, second) = (check([[0.0, 1.0], [0.0, 1.0]]), check([[1.0, 0.0], [0.0, 1.0]]));
+        let missed = missed_by_all(&[&first, &second]).unwrap();
+        assert_eq!(missed.len(), 1);
+        assert_eq!(missed[0].predicted, ["jug", "jug"]);
+        assert_eq!(missed[0].example.answer, Some(0));
+        assert_eq!(missed_by_all(&[&first]).unwrap().len(), 2);
+        assert!(missed_by_all(&[]).unwrap().is_empty());
+    }
 }

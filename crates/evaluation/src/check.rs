@@ -4,7 +4,7 @@
 //! answer; no other question may be there. What a line leaves out (class, split, book, answer) is
 //! filled in from the set, so that other programs need to write ids, candidates and scores only.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use questions::{Example, QuestionSet, Split, WordClass};
 
@@ -54,20 +54,24 @@ impl<'a> QuestionIndex<'a> {
     /// An index of the splits of a set that these predictions need: those they name, or all of the
     /// set's where a line names none.
     pub fn new(set: &'a QuestionSet, predictions: &[Predictions]) -> Self {
-        let mut named: Vec<Option<Split>> =
+        let named: BTreeSet<Option<Split>> =
             predictions.iter().flat_map(Predictions::splits).collect();
         if named.contains(&None) {
-            named = Split::ALL.map(Some).to_vec();
+            Self::of_splits(set, &Split::ALL)
+        } else {
+            Self::of_splits(set, &named.into_iter().flatten().collect::<Vec<_>>())
         }
-        named.push(None);
-        named.sort_unstable();
-        named.dedup();
+    }
+
+    /// An index of some splits of a set, and of its questions whose split is not known.
+    pub fn of_splits(set: &'a QuestionSet, splits: &[Split]) -> Self {
         let index = |split| {
             let ids = set.ids(split);
             let place_of = ids.iter().map(|(place, id)| (id.clone(), *place)).collect();
             SplitIndex { split, ids, place_of }
         };
-        let splits = named.into_iter().map(index).filter(|split| !split.ids.is_empty());
+        let all = splits.iter().copied().map(Some).chain([None]);
+        let splits = all.map(index).filter(|split| !split.ids.is_empty());
         Self { set, splits: splits.collect() }
     }
 
@@ -77,47 +81,60 @@ impl<'a> QuestionIndex<'a> {
     /// [`Error::Line`] for a line whose question the set lacks or knows otherwise;
     /// [`Error::Missing`] for questions without a prediction.
     pub fn check(&self, predictions: &Predictions) -> Result<Checked<'a>, Error> {
-        let places: Vec<Option<usize>> = predictions.iter().map(|p| self.place(p)).collect();
+        let places: Vec<Option<usize>> =
+            predictions.iter().map(|p| self.place(p.split, &p.id)).collect();
         let n_unknown = places.iter().filter(|place| place.is_none()).count();
         let mut filled = Vec::with_capacity(predictions.len());
-        let mut known = Vec::with_capacity(predictions.len());
-        for (line, (prediction, place)) in (1..).zip(predictions.iter().zip(places)) {
-            let unknown = || LineProblem::UnknownId { id: prediction.id.clone(), n: n_unknown };
+        let mut line_of = vec![0; self.set.len()];
+        for (line, (prediction, &place)) in (1..).zip(predictions.iter().zip(&places)) {
+            let id = || prediction.id.clone();
+            let unknown = || LineProblem::UnknownId { id: id(), n: n_unknown };
             let fit = place.ok_or_else(unknown).and_then(|place| {
-                known.push(place);
-                fill(prediction, &self.set.example(place))
+                match std::mem::replace(&mut line_of[place], line) {
+                    0 => fill(prediction, &self.set.example(place)),
+                    first => Err(LineProblem::DoubledId { id: id(), first }),
+                }
             });
             let name = || predictions.name().to_owned();
-            filled.push(fit.map_err(|problem| Error::Line { name: name(), line, problem })?);
+            filled.push(fit.map_err(|problem| Error::Line {
+                name: name(),
+                line,
+                problem: problem.into(),
+            })?);
         }
-        // Filling in the split may bring two lines of one question together; this finds them.
-        let predictions = Predictions::new(predictions.name(), filled)?;
-        self.check_complete(&predictions, &known)?;
-        Ok(Checked { set: self.set, predictions, places: known })
+        self.check_complete(predictions.name(), &line_of)?;
+        Ok(Checked {
+            set: self.set,
+            predictions: Predictions::new(predictions.name(), filled)?,
+            places: places.into_iter().flatten().collect(),
+        })
     }
 
-    fn place(&self, prediction: &Prediction) -> Option<usize> {
-        // Where one side does not know the split, the id decides.
-        let may_hold = |split: Option<Split>| {
-            split == prediction.split || split.is_none() || prediction.split.is_none()
-        };
-        let splits = self.splits.iter().filter(|index| may_hold(index.split));
-        splits.filter_map(|index| index.place_of.get(&prediction.id)).next().copied()
+    /// The question with an id, as a place in the set; where either side does not know the split, the
+    /// id decides.
+    pub fn place(&self, split: Option<Split>, id: &str) -> Option<usize> {
+        let may_hold =
+            |index: &&SplitIndex| index.split == split || index.split.is_none() || split.is_none();
+        self.splits.iter().filter(may_hold).find_map(|index| index.place_of.get(id)).copied()
     }
 
-    fn check_complete(&self, predictions: &Predictions, places: &[usize]) -> Result<(), Error> {
-        let mut is_answered = vec![false; self.set.len()];
-        places.iter().for_each(|&place| is_answered[place] = true);
+    /// The set that is indexed.
+    pub fn set(&self) -> &'a QuestionSet {
+        self.set
+    }
+
+    /// A split of which nothing was answered was not meant; any other must be there whole.
+    fn check_complete(&self, name: &str, line_of: &[usize]) -> Result<(), Error> {
         for index in &self.splits {
             let missing: Vec<String> = index
                 .ids
                 .iter()
-                .filter(|(place, _)| !is_answered[*place])
+                .filter(|(place, _)| line_of[*place] == 0)
                 .map(|(_, id)| id.clone())
                 .collect();
             if !missing.is_empty() && missing.len() < index.ids.len() {
                 return Err(Error::Missing {
-                    name: predictions.name().to_owned(),
+                    name: name.to_owned(),
                     split: index.split.map_or("unknown", Split::code),
                     missing,
                     of: index.ids.len(),
@@ -176,5 +193,120 @@ fn differs(key: &'static str, expected: &str, found: &str) -> LineProblem {
         from: "the question set".to_owned(),
         expected: format!("`{expected}`"),
         found: format!("`{found}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::evaluate;
+    use crate::testing::{question_set, valid_predictions};
+
+    fn check_error(
+        set: &QuestionSet,
+        change: impl FnOnce(&mut Vec<Prediction>),
+        message_and_hint: Expect,
+    ) {
+        let good = valid_predictions(set, [[1.0, 0.0], [0.0, 1.0]]);
+        let mut rows: Vec<Prediction> = good.iter().cloned().collect();
+        change(&mut rows);
+        let changed = Predictions::new(good.name(), rows).unwrap();
+        let error = check_against(&changed, set).unwrap_err();
+        message_and_hint.assert_eq(&format!("{error}\nhint: {}", error.hint().unwrap()));
+    }
+
+    #[test]
+    fn each_prediction_finds_its_question_in_any_order() {
+        let set = question_set();
+        let predictions = valid_predictions(&set, [[1.0, 0.0], [0.0, 1.0]]);
+        let checked = check_against(&predictions, &set).unwrap();
+        assert_eq!(checked.predictions(), &predictions);
+        let answers: Vec<&str> =
+            checked.iter().map(|(_, e)| e.question.word(e.question.candidates[0])).collect();
+        assert_eq!(answers, ["Goose", "door"]);
+    }
+
+    #[test]
+    fn a_minimal_line_gets_the_rest_from_the_set() {
+        let set = question_set();
+        let full = valid_predictions(&set, [[1.0, 0.0], [0.0, 1.0]]);
+        let minimal = full.iter().map(|prediction| Prediction {
+            class: None,
+            split: None,
+            book: None,
+            answer: None,
+            ..prediction.clone()
+        });
+        let minimal = Predictions::new(full.name(), minimal.collect()).unwrap();
+        let checked = check_against(&minimal, &set).unwrap();
+        assert_eq!(checked.predictions(), &full);
+        assert_eq!(evaluate(checked.predictions()).unwrap()[0].classes.all.accuracy, 0.5);
+    }
+
+    #[test]
+    fn what_does_not_fit_the_set_is_an_error_never_a_figure() {
+        let set = question_set();
+        check_error(
+            &set,
+            |rows| drop(rows.remove(0)),
+            expect![[r#"
+            valid.jsonl: 1 of the 2 questions of split `valid` are missing: `4ec621c63a5b6161`
+            hint: is it the right set? without `--questions` the figures cover only what is there"#]],
+        );
+        check_error(
+            &set,
+            |rows| rows[1].id = "0123".to_owned(),
+            expect![[r#"
+            valid.jsonl:2: question `0123` is not in the question set
+            hint: is it the right set, and the right split of it?"#]],
+        );
+        check_error(
+            &set,
+            |rows| rows.iter_mut().for_each(|row| row.id.push('x')),
+            expect![[r#"
+                valid.jsonl:1: question `4ec621c63a5b6161x` is not in the question set: 2 such lines
+                hint: is it the right set, and the right split of it?"#]],
+        );
+        check_error(
+            &set,
+            |rows| rows[1].split = Some(Split::Test),
+            expect![[r#"
+            valid.jsonl:2: question `05a027de13c2da80` is not in the question set
+            hint: is it the right set, and the right split of it?"#]],
+        );
+        check_error(
+            &set,
+            |rows| rows[1].candidates.reverse(),
+            expect![[r#"
+            valid.jsonl:2: `candidates` differs from the question set: expected `door|jug`, found `jug|door`
+            hint: is it the right set? another one may have been answered"#]],
+        );
+        check_error(
+            &set,
+            |rows| rows[0].answer = Some(1),
+            expect![[r#"
+            valid.jsonl:1: `answer` differs from the question set: expected `Goose`, found `jug`
+            hint: is it the right set? another one may have been answered"#]],
+        );
+        check_error(
+            &set,
+            |rows| rows[0].class = Some(WordClass::Verb),
+            expect![[r#"
+            valid.jsonl:1: `class` differs from the question set: expected `NE`, found `V`
+            hint: is it the right set? another one may have been answered"#]],
+        );
+        // The same question with and without its split is there twice.
+        let doubled = |rows: &mut Vec<Prediction>| {
+            rows.push(Prediction { split: None, ..rows[0].clone() });
+        };
+        check_error(
+            &set,
+            doubled,
+            expect![[r#"
+            valid.jsonl:3: question `4ec621c63a5b6161` is answered again: first in line 1
+            hint: a question is answered once; one that is in two splits needs `split` on both lines"#]],
+        );
     }
 }

@@ -12,7 +12,8 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 
 use crate::accuracy::split_code;
 use crate::aligned::align;
-use crate::{ByClass, Error, Prediction, Predictions, bootstrap};
+use crate::bootstrap::{self, Ratio};
+use crate::{ByClass, Error, Prediction, Predictions};
 
 /// What the bootstrap draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -118,21 +119,21 @@ fn count_books(pairs: &[Pair<'_>]) -> Option<usize> {
 }
 
 fn paired(pairs: &[Pair<'_>], by_book: bool, seed: u64) -> Option<Paired> {
-    let mut differences: BTreeMap<Option<&str>, Vec<f64>> = BTreeMap::new();
+    let mut differences: BTreeMap<Option<&str>, Vec<Ratio>> = BTreeMap::new();
     let (mut only_first, mut only_second) = (0, 0);
     for pair in pairs {
         let (Some(first), Some(second)) = (pair.first.credit(), pair.second.credit()) else {
             continue;
         };
         let book = if by_book { pair.first.book.as_deref() } else { None };
-        differences.entry(book).or_default().push(first - second);
+        differences.entry(book).or_default().push((first - second, 1.0));
         match (pair.first.is_right(), pair.second.is_right()) {
             (Some(true), Some(false)) => only_first += 1,
             (Some(false), Some(true)) => only_second += 1,
             _ => {}
         }
     }
-    let clusters: Vec<Vec<f64>> = differences.into_values().collect();
+    let clusters: Vec<Vec<Ratio>> = differences.into_values().collect();
     let n: usize = clusters.iter().map(Vec::len).sum();
     if n == 0 {
         return None;
@@ -140,7 +141,7 @@ fn paired(pairs: &[Pair<'_>], by_book: bool, seed: u64) -> Option<Paired> {
     let (low, high) = bootstrap::interval(&clusters, seed);
     Some(Paired {
         n,
-        difference: clusters.iter().flatten().sum::<f64>() / n as f64,
+        difference: clusters.iter().flatten().map(|(credit, _)| credit).sum::<f64>() / n as f64,
         low,
         high,
         only_first,
@@ -173,4 +174,106 @@ fn holm(p_values: &[f64]) -> Vec<f64> {
         corrected[place] = so_far;
     }
     corrected
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use questions::WordClass;
+
+    use super::*;
+    use crate::testing::{pointing_at, prediction, predictions};
+
+    #[test]
+    fn mcnemars_p_is_the_binomial_tail_doubled() {
+        // 2 (C(6,0) + C(6,1)) / 2⁶ = 14/64 and 2 (1 + 12 + 66) / 2¹² = 158/4096.
+        assert!((mcnemar(1, 5) - 14.0 / 64.0).abs() < 1e-12);
+        assert!((mcnemar(10, 2) - 158.0 / 4096.0).abs() < 1e-12);
+        // The tail of an even split is over a half; no discordant pair says nothing.
+        assert_eq!((mcnemar(3, 3), mcnemar(0, 0)), (1.0, 1.0));
+        // The counts of Agresti 2002, §10.1 (approval of the prime minister), summed in whole numbers:
+        // python3 -c 'from math import comb; print(2 * sum(comb(236, i) for i in range(87)) / 2**236)'
+        assert!((mcnemar(150, 86) - 3.715936139571442e-5).abs() < 1e-15);
+    }
+
+    #[test]
+    fn holm_multiplies_by_the_tests_that_are_left() {
+        // Sorted: .005 × 4 = .02, .01 × 3 = .03, .03 × 2 = .06, .04 × 1 = .04 → not below .06.
+        let corrected = holm(&[0.01, 0.04, 0.03, 0.005]);
+        let expected = [0.03, 0.06, 0.06, 0.02];
+        assert!(
+            corrected.iter().zip(expected).all(|(c, e)| (c - e).abs() < 1e-12),
+            "{corrected:?}"
+        );
+        assert_eq!(holm(&[0.6, 0.7]), [1.0, 1.0]);
+        assert!(holm(&[]).is_empty());
+    }
+
+    #[test]
+    fn differences_count_ties_in_part_and_mcnemar_counts_what_was_drawn() {
+        // The first model has all right; the second ties two, misses one, has one right.
+        let rows = |scores: [[f64; 2]; 4]| {
+            let classes =
+                [WordClass::Verb, WordClass::Verb, WordClass::Verb, WordClass::Preposition];
+            let row = |(i, (scores, class)): (usize, ([f64; 2], WordClass))| Prediction {
+                class: Some(class),
+                book: Some(if i < 2 { "Fen" } else { "Moor" }.to_owned()),
+                predicted: if scores[0] >= scores[1] { 0 } else { 1 },
+                ..prediction(&i.to_string(), &scores, 0)
+            };
+            scores.into_iter().zip(classes).enumerate().map(row).collect::<Vec<_>>()
+        };
+        let first = Predictions::new("first", rows([[1.0, 0.0]; 4])).unwrap();
+        let mut second = rows([[1.0, 1.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]);
+        second[1].predicted = 1;
+        second.reverse();
+        let second = Predictions::new("second", second).unwrap();
+        let comparison = compare(&first, &second, 1).unwrap().remove(0);
+        assert_eq!((comparison.resampled, comparison.books), (Resampled::Books, 2));
+        let verbs = comparison.classes.classes[&WordClass::Verb];
+        // (½ + ½ + 1)/3; McNemar: two discordant pairs, both the first's: p = 2 · ¼.
+        assert!((verbs.difference - 2.0 / 3.0).abs() < 1e-12);
+        assert_eq!((verbs.n, verbs.only_first, verbs.only_second), (3, 2, 0));
+        assert!((verbs.p - 0.5).abs() < 1e-12);
+        // Two classes with p = ½ and p = 1: Holm gives 2 · ½ and 1.
+        assert!((verbs.p_holm.unwrap() - 1.0).abs() < 1e-12);
+        assert!((comparison.classes.all.difference - 0.5).abs() < 1e-12);
+        assert_eq!(comparison.classes.all.p_holm, None);
+    }
+
+    #[test]
+    fn without_books_questions_are_resampled_and_it_is_said() {
+        let good = predictions("good", 100, |i| pointing_at(if i < 60 { i * 7 % 10 } else { 0 }));
+        let bad = predictions("bad", 100, |i| pointing_at((i * 7 + 1) % 10));
+        let comparison = compare(&good, &bad, 3).unwrap().remove(0);
+        assert_eq!((comparison.resampled, comparison.books), (Resampled::Questions, 0));
+        assert_eq!(comparison, compare(&good, &bad, 3).unwrap().remove(0));
+        expect![[r#"{"first":"good","second":"bad","split":"valid","resampled":"questions","books":0,"classes":{"NE":{"n":100,"difference":0.64,"low":0.54,"high":0.73,"only_first":64,"only_second":0,"p":1.0842021724858244e-19,"p_holm":1.0842021724858244e-19},"all":{"n":100,"difference":0.64,"low":0.54,"high":0.73,"only_first":64,"only_second":0,"p":1.0842021724858244e-19,"p_holm":null}}}"#]].assert_eq(&serde_json::to_string(&comparison).unwrap());
+    }
+
+    #[test]
+    fn models_of_other_questions_are_not_compared() {
+        let rows = |range: std::ops::Range<usize>, answer| -> Vec<Prediction> {
+            range.map(|i| prediction(&i.to_string(), &[1.0, 0.0], answer)).collect()
+        };
+        let first = Predictions::new("a.jsonl", rows(0..4, 0)).unwrap();
+        let shorter = Predictions::new("b.jsonl", rows(0..3, 0)).unwrap();
+        let other_answers = Predictions::new("c.jsonl", rows(0..4, 1)).unwrap();
+        let mut other_candidates = rows(0..4, 0);
+        other_candidates[2].candidates[1] = "kite".to_owned();
+        let other_candidates = Predictions::new("d.jsonl", other_candidates).unwrap();
+        let message = |second| {
+            let error = compare(&first, second, 1).unwrap_err();
+            format!("{error}\n{}\n", error.hint().unwrap())
+        };
+        let messages = [&shorter, &other_answers, &other_candidates].map(message).concat();
+        expect![[r#"
+            b.jsonl: 1 questions of `a.jsonl` are missing: `3`
+            answer the same set and splits with both models
+            c.jsonl:1: `answer` differs from `a.jsonl`: expected `acorn`, found `badger`
+            is it the right set? another one may have been answered
+            d.jsonl:3: `candidates` differs from `a.jsonl`: expected `acorn|badger`, found `acorn|kite`
+            is it the right set? another one may have been answered
+        "#]].assert_eq(&messages);
+    }
 }

@@ -22,7 +22,7 @@ pub enum Error {
         /// The line, from 1.
         line: usize,
         /// What is wrong with it.
-        problem: LineProblem,
+        problem: Box<LineProblem>,
     },
     /// A predictions file without a line.
     #[error("{name}: no predictions: expected one JSON object a line, found an empty file")]
@@ -54,6 +54,32 @@ pub enum Error {
         missing: Vec<String>,
         /// How many there should be.
         of: usize,
+    },
+    /// No weights can be fitted.
+    #[error("{name}: none of the {n} questions to fit weights on has a known answer")]
+    NothingToFit {
+        /// The predictions' name.
+        name: String,
+        /// How many questions there are.
+        n: usize,
+    },
+    /// Weights are fitted for as many models as there are to be combined.
+    #[error("`--fit`: expected {expected} predictions, one for each model, found {found}")]
+    FitCount {
+        /// How many models are combined.
+        expected: usize,
+        /// How many predictions there are to fit on.
+        found: usize,
+    },
+    /// A person's answer that does not fit the question set.
+    #[error("answer of `{annotator}` to question `{id}`: {problem}")]
+    HumanAnswer {
+        /// Who answered.
+        annotator: String,
+        /// The question.
+        id: String,
+        /// What is wrong with the answer.
+        problem: Box<LineProblem>,
     },
     /// Two predictions that do not answer the same questions.
     #[error("{these}: {} questions of `{those}` are missing: {}", ids.len(), first_few(ids))]
@@ -154,7 +180,7 @@ pub enum LineProblem {
         best: f64,
     },
     /// A question that is answered twice.
-    #[error("question `{id}` stands here again: first in line {first}")]
+    #[error("question `{id}` is answered again: first in line {first}")]
     DoubledId {
         /// The id.
         id: String,
@@ -162,7 +188,7 @@ pub enum LineProblem {
         first: usize,
     },
     /// A question that the set does not have.
-    #[error("question `{id}` is not in the question set{}", if *n > 1 { format!(", nor are {} later ones", n - 1) } else { String::new() })]
+    #[error("question `{id}` is not in the question set{}", such_lines(*n))]
     UnknownId {
         /// The id.
         id: String,
@@ -188,7 +214,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::File { .. } => None,
-            Self::Line { problem, .. } => problem.hint(),
+            Self::Line { problem, .. } | Self::HumanAnswer { problem, .. } => problem.hint(),
             Self::Empty { .. } => Some("was the program that wrote it stopped?".to_owned()),
             Self::NoAnswers { .. } => {
                 Some("`--questions SET` takes the answers from a question set".to_owned())
@@ -197,6 +223,12 @@ impl Error {
                 "is it the right set? without `--questions` the figures cover only what is there"
                     .to_owned(),
             ),
+            Self::NothingToFit { .. } => {
+                Some("weights are fitted on questions whose lines have an `answer`".to_owned())
+            }
+            Self::FitCount { .. } => {
+                Some("name the models' validation predictions in the same order".to_owned())
+            }
             Self::OtherQuestions { .. } => {
                 Some("answer the same set and splits with both models".to_owned())
             }
@@ -228,6 +260,10 @@ impl LineProblem {
         };
         Some(hint.to_owned())
     }
+}
+
+fn such_lines(n: usize) -> String {
+    if n > 1 { format!(": {n} such lines") } else { String::new() }
 }
 
 fn first_few(ids: &[String]) -> String {

@@ -12,7 +12,22 @@
 //! | [`seeds`] | results of several seeds → mean and standard deviation |
 //! | [`compare`](mod@compare) | two predictions of the same questions → McNemar, clustered bootstrap, Holm |
 //! | [`published`] | a figure of the paper and ours → the difference and its interval |
+//! | [`ensemble`], [`combine`](mod@combine) | predictions of several models → predictions |
+//! | [`exclusion`] | predictions → predictions without candidates that stand in the query |
+//! | [`humans`] | people's answers → predictions, agreement between annotators |
 //! | [`breakdown`] | accuracy by book, by place and frequency of the answer; what all models miss |
+//!
+//! ```
+//! let lines = r#"
+//! {"id": "1", "class": "V", "split": "test", "candidates": ["ran", "sat"], "scores": [2, 1], "answer": "ran"}
+//! {"id": "2", "class": "V", "split": "test", "candidates": ["ran", "sat"], "scores": [3, 3], "answer": "ran"}
+//! "#;
+//! let predictions = evaluation::Predictions::from_text("mine.jsonl", lines.trim())?;
+//! let results = evaluation::evaluate(&predictions)?;
+//! // One right, one tied with another: (1 + ½) / 2.
+//! assert_eq!(results[0].classes.all.accuracy, 0.75);
+//! # Ok::<(), evaluation::Error>(())
+//! ```
 
 pub mod accuracy;
 mod aligned;
@@ -20,17 +35,29 @@ pub mod bootstrap;
 pub mod breakdown;
 mod by_class;
 pub mod check;
+pub mod combine;
 pub mod compare;
+pub mod ensemble;
 mod error;
+pub mod exclusion;
+pub mod humans;
+mod jsonl;
+mod newton;
 pub mod predictions;
 pub mod published;
 pub mod seeds;
+#[cfg(test)]
+mod testing;
 
 pub use accuracy::{Accuracy, Results, evaluate};
 pub use by_class::ByClass;
 pub use check::{Checked, QuestionIndex, check_against};
+pub use combine::{Combined, combine};
 pub use compare::{Comparison, Paired, Resampled, compare};
 pub use error::{Error, LineProblem};
+pub use exclusion::exclude_cooccurrences;
+pub use humans::{Agreement, HumanAnswer};
+pub use jsonl::FORMAT;
 pub use predictions::{Prediction, Predictions};
 pub use published::Difference;
 pub use seeds::{SeedResults, Spread, over_seeds};

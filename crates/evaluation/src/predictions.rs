@@ -99,6 +99,8 @@ impl Prediction {
         if let Some(score) = self.scores.iter().find(|score| !score.is_finite()) {
             return Err(LineProblem::ScoreNotFinite { found: score.to_string() });
         }
+        let places = self.answer.into_iter().chain([self.predicted]);
+        assert!(places.max() < Some(expected), "answer and prediction are places among candidates");
         let best = best_score(&self.scores);
         if self.scores[self.predicted] < best {
             let best_place = self.scores.iter().position(|&score| score == best);
@@ -127,6 +129,9 @@ impl Predictions {
     /// # Errors
     /// [`Error::Line`] for the first prediction that does not hold together or is there twice,
     /// its place counted as a line; [`Error::Empty`] where there is none.
+    ///
+    /// # Panics
+    /// If an answer or a prediction is no place among its candidates.
     pub fn new(name: impl Into<String>, predictions: Vec<Prediction>) -> Result<Self, Error> {
         let name = name.into();
         if predictions.is_empty() {
@@ -142,7 +147,7 @@ impl Predictions {
                 None => prediction.check(),
             };
             if let Err(problem) = problem {
-                return Err(Error::Line { name, line, problem });
+                return Err(Error::Line { name, line, problem: problem.into() });
             }
         }
         Ok(Self { name, predictions })

@@ -45,3 +45,34 @@ impl Difference {
         self.low <= 0.0 && 0.0 <= self.high
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(right: usize, n: usize) -> Accuracy {
+        Accuracy::new(right as f64 / n as f64, n)
+    }
+
+    #[test]
+    fn the_interval_of_a_difference_is_newcombes() {
+        // Newcombe 1998, Interval estimation for the difference between independent proportions,
+        // Table II, method 10: 56/70 − 48/80 and 9/10 − 3/10.
+        for (ours, theirs, low, high) in [
+            (share(56, 70), share(48, 80), 0.0524, 0.3339),
+            (share(9, 10), share(3, 10), 0.1705, 0.8090),
+        ] {
+            let difference = Difference::between(&ours, &theirs);
+            assert!((difference.low - low).abs() < 5e-5, "{difference:?}");
+            assert!((difference.high - high).abs() < 5e-5, "{difference:?}");
+            assert!(!difference.is_inside());
+        }
+    }
+
+    #[test]
+    fn a_point_is_inside_and_ten_points_are_not() {
+        let paper = Accuracy::new(0.666, TEST_QUESTIONS);
+        assert!(Difference::between(&Accuracy::new(0.656, 2_500), &paper).is_inside());
+        assert!(!Difference::between(&Accuracy::new(0.566, 2_500), &paper).is_inside());
+    }
+}

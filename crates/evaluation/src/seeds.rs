@@ -58,3 +58,41 @@ fn spread(accuracies: &[&Accuracy]) -> Spread {
     let deviation = (accuracies.len() > 1).then(|| (squares / (n - 1.0)).sqrt());
     Spread { seeds: accuracies.len(), mean, deviation }
 }
+
+#[cfg(test)]
+mod tests {
+    use questions::WordClass;
+
+    use super::*;
+
+    fn results(split: Split, all: f64, verbs: Option<f64>) -> Results {
+        let classes = verbs.map(|share| (WordClass::Verb, Accuracy::new(share, 10)));
+        let classes =
+            ByClass { classes: classes.into_iter().collect(), all: Accuracy::new(all, 100) };
+        Results { predictions: String::new(), split: Some(split), classes, without_answer: 0 }
+    }
+
+    #[test]
+    fn mean_and_deviation_are_over_the_seeds_that_all_have_the_class() {
+        let seeds = [
+            vec![results(Split::Valid, 0.5, Some(0.1)), results(Split::Test, 0.4, None)],
+            vec![results(Split::Valid, 0.6, None)],
+            vec![results(Split::Valid, 0.7, Some(0.3))],
+        ];
+        let spread = over_seeds(&seeds);
+        assert_eq!(spread.len(), 1, "two seeds lack the test split");
+        assert!(spread[0].classes.classes.is_empty(), "a seed lacks the verbs");
+        let all = spread[0].classes.all;
+        // Deviations −.1, 0, .1: √(.02/2) = .1.
+        assert!((all.mean - 0.6).abs() < 1e-12 && (all.deviation.unwrap() - 0.1).abs() < 1e-12);
+        assert_eq!(all.seeds, 3);
+    }
+
+    #[test]
+    fn a_single_seed_has_no_deviation() {
+        let spread = over_seeds(&[vec![results(Split::Test, 0.5, Some(0.2))]]);
+        assert_eq!(spread[0].classes.classes[&WordClass::Verb].mean, 0.2);
+        assert_eq!(spread[0].classes.all.deviation, None);
+        assert!(over_seeds(&[]).is_empty());
+    }
+}

@@ -1,0 +1,265 @@
+//! Fitted combinations: predictions of several models → softmax regression with one weight a model.
+//!
+//! p(c) ∝ exp(Σ_m w_m · log p_m(c)), with p_m the model's candidate distribution ([`Scores`]). The weights
+//! are those of highest likelihood on validation predictions. A question that is among those is
+//! combined with weights that were fitted without its part of them (cross-fitting), so that validation
+//! figures are honest too. The parts are books where all are known, else ten parts by id.
+
+use std::collections::{BTreeSet, HashMap};
+
+use sha2::{Digest, Sha256};
+
+use crate::aligned::align;
+use crate::ensemble::{Scores, log_softmax};
+use crate::newton::{self, Labelled};
+use crate::{Error, Prediction, Predictions};
+
+/// At most so many parts, and so many fits.
+const MAX_FOLDS: usize = 10;
+
+/// Stands for the logarithm of 0: a model that excludes a candidate can be outvoted.
+const SMALLEST_SHARE: f64 = 1e-10;
+
+/// Combined predictions and how they came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Combined {
+    /// The combination, with log-probabilities as scores.
+    pub predictions: Predictions,
+    /// One weight a model, fitted on all validation questions.
+    pub weights: Vec<f64>,
+    /// How many questions were fitted on.
+    pub n_fitted: usize,
+    /// How many predictions are of questions that were fitted on, and so come from weights fitted
+    /// without their part.
+    pub n_cross_fitted: usize,
+    /// How many such parts there are.
+    pub folds: usize,
+}
+
+/// Combines models with weights fitted on `fit`, the same models' predictions in the same order; ties
+/// are drawn from the seed.
+///
+/// # Errors
+/// [`Error::FitCount`] for more or fewer predictions to fit on than models, [`Error::OtherQuestions`]
+/// and [`Error::Line`] where they don't answer the same questions, [`Error::NothingToFit`] where no answer
+/// to fit on is known.
+pub fn combine(
+    name: &str,
+    models: &[&Predictions],
+    fit: &[&Predictions],
+    seed: u64,
+) -> Result<Combined, Error> {
+    if models.len() != fit.len() {
+        return Err(Error::FitCount { expected: models.len(), found: fit.len() });
+    }
+    let kinds: Vec<Scores> = models.iter().zip(fit).map(|(m, f)| kind_of(m, f)).collect();
+    let fitting = Fitting::new(&kinds, fit)?;
+    let weights = fitting.weights(None);
+    let held_out: Vec<Vec<f64>> = (0..fitting.n_folds).map(|f| fitting.weights(Some(f))).collect();
+    let mut n_cross_fitted = 0;
+    let combined = align(models)?.into_iter().map(|row| {
+        // The id alone decides: a question that stands in two splits was fitted on all the same.
+        let fold = fitting.fold_of.get(row[0].id.as_str());
+        n_cross_fitted += usize::from(fold.is_some());
+        let weights = fold.map_or(&weights, |&fold| &held_out[fold]);
+        let log_probs = log_softmax(&newton::activations(weights, &features(&kinds, &row)));
+        row[0].rescored(log_probs, seed)
+    });
+    let predictions = Predictions::new(name, combined.collect())?;
+    let (n_fitted, folds) = (fitting.questions.len(), fitting.n_folds);
+    Ok(Combined { predictions, weights, n_fitted, n_cross_fitted, folds })
+}
+
+/// The validation questions with known answers, in parts.
+struct Fitting<'a> {
+    questions: Vec<FitQuestion>,
+    n_models: usize,
+    n_folds: usize,
+    fold_of: HashMap<&'a str, usize>,
+}
+
+struct FitQuestion {
+    rows: Vec<Vec<f64>>,
+    answer: usize,
+    fold: usize,
+}
+
+impl<'a> Fitting<'a> {
+    fn new(kinds: &[Scores], fit: &[&'a Predictions]) -> Result<Self, Error> {
+        let rows = align(fit)?;
+        let (n_folds, folds) = folds(&rows);
+        let fold_of = rows.iter().map(|row| row[0].id.as_str()).zip(folds.iter().copied());
+        let labelled = rows.iter().zip(&folds).filter_map(|(row, &fold)| {
+            Some(FitQuestion { answer: row[0].answer?, rows: features(kinds, row), fold })
+        });
+        let questions: Vec<FitQuestion> = labelled.collect();
+        match fit.first() {
+            Some(first) if questions.is_empty() => {
+                let (name, n) = (first.name().to_owned(), first.len());
+                Err(Error::NothingToFit { name, n })
+            }
+            _ => Ok(Self { questions, n_models: fit.len(), n_folds, fold_of: fold_of.collect() }),
+        }
+    }
+
+    /// One weight a model, fitted on all parts but the one that is held out.
+    fn weights(&self, held_out: Option<usize>) -> Vec<f64> {
+        let kept = self.questions.iter().filter(|question| Some(question.fold) != held_out);
+        let kept = kept.map(|question| Labelled { rows: &question.rows, answer: question.answer });
+        newton::fit(&kept.collect::<Vec<_>>(), self.n_models)
+    }
+}
+
+/// The number of parts, and the part of each question: its book's, or its id's.
+fn folds(rows: &[Vec<&Prediction>]) -> (usize, Vec<usize>) {
+    let books: Option<BTreeSet<&str>> = rows.iter().map(|row| row[0].book.as_deref()).collect();
+    if let Some(books) = books.filter(|books| books.len() > 1) {
+        let n_folds = books.len().min(MAX_FOLDS);
+        let fold_of: HashMap<&str, usize> = books.into_iter().zip((0..n_folds).cycle()).collect();
+        let fold = |row: &Vec<&Prediction>| fold_of[row[0].book.as_deref().expect("all known")];
+        return (n_folds, rows.iter().map(fold).collect());
+    }
+    let fold = |row: &Vec<&Prediction>| {
+        // Twins (`#2`) stay together with their first.
+        let id = row[0].id.split('#').next().unwrap_or_default();
+        usize::from(Sha256::digest(id)[0]) % MAX_FOLDS
+    };
+    (MAX_FOLDS, rows.iter().map(fold).collect())
+}
+
+/// A feature row for each candidate: the logarithm of its share in each model's distribution.
+fn features(kinds: &[Scores], row: &[&Prediction]) -> Vec<Vec<f64>> {
+    let by_model: Vec<Vec<f64>> = kinds
+        .iter()
+        .zip(row)
+        .map(|(kind, prediction)| match kind {
+            Scores::LogWeights => log_softmax(&prediction.scores),
+            Scores::Distributions => {
+                prediction.scores.iter().map(|share| share.max(SMALLEST_SHARE).ln()).collect()
+            }
+        })
+        .collect();
+    let n_candidates = row[0].candidates.len();
+    (0..n_candidates).map(|c| by_model.iter().map(|model| model[c]).collect()).collect()
+}
+
+/// A model's scores are read in one way, whichever of its files they stand in.
+fn kind_of(model: &Predictions, fit: &Predictions) -> Scores {
+    match (Scores::of(model), Scores::of(fit)) {
+        (Scores::Distributions, Scores::Distributions) => Scores::Distributions,
+        _ => Scores::LogWeights,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::evaluate;
+    use crate::testing::{draw, prediction};
+
+    /// Two models whose log-weights make up the answer's: 2 · first + 1 · second.
+    fn models(prefix: &str, n: usize, n_books: usize) -> [Predictions; 2] {
+        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        let mut rows = [Vec::new(), Vec::new()];
+        for i in 0..n {
+            let scores: [Vec<f64>; 2] =
+                std::array::from_fn(|_| (0..6).map(|_| rng.random_range(-1.5..1.5)).collect());
+            let sums: Vec<f64> = (0..6).map(|c| 2.0 * scores[0][c] + scores[1][c]).collect();
+            let answer = draw(&log_softmax(&sums), &mut rng);
+            let book = (n_books > 0).then(|| format!("book {}", i % n_books));
+            for (rows, scores) in rows.iter_mut().zip(scores) {
+                let row = prediction(&format!("{prefix} {i}"), &scores, answer);
+                rows.push(Prediction { book: book.clone(), ..row });
+            }
+        }
+        let [first, second] = rows;
+        [Predictions::new("first", first).unwrap(), Predictions::new("second", second).unwrap()]
+    }
+
+    fn accuracy(predictions: &Predictions) -> f64 {
+        evaluate(predictions).unwrap()[0].classes.all.accuracy
+    }
+
+    #[test]
+    fn weights_are_found_and_the_combination_beats_its_parts() {
+        let (valid, test) = (models("valid", 4_000, 0), models("test", 1_000, 0));
+        let (valid, test) = ([&valid[0], &valid[1]], [&test[0], &test[1]]);
+        let combined = combine("combined", &test, &valid, 1).unwrap();
+        assert!((combined.weights[0] - 2.0).abs() < 0.15, "{:?}", combined.weights);
+        assert!((combined.weights[1] - 1.0).abs() < 0.15, "{:?}", combined.weights);
+        assert_eq!((combined.n_fitted, combined.n_cross_fitted), (4_000, 0));
+        assert!(accuracy(&combined.predictions) > accuracy(test[0]).max(accuracy(test[1])));
+        let ids = |predictions: &Predictions| {
+            predictions.iter().map(|p| p.id.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(ids(&combined.predictions), ids(test[0]));
+        let mass: f64 =
+            combined.predictions.iter().next().unwrap().scores.iter().map(|s| s.exp()).sum();
+        assert!((mass - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_part_is_scored_with_the_weights_of_the_others() {
+        let valid = models("valid", 300, 3);
+        let fit = [&valid[0], &valid[1]];
+        let combined = combine("combined", &fit, &fit, 1).unwrap();
+        assert_eq!((combined.n_cross_fitted, combined.folds), (300, 3));
+        // Fitting by hand without the third book gives its questions the same scores.
+        let without = |predictions: &Predictions| {
+            let kept = predictions.iter().filter(|p| p.book.as_deref() != Some("book 2"));
+            Predictions::new("kept", kept.cloned().collect()).unwrap()
+        };
+        let kept = [without(fit[0]), without(fit[1])];
+        let by_hand = combine("by hand", &fit, &[&kept[0], &kept[1]], 1).unwrap();
+        for (a, b) in combined.predictions.iter().zip(by_hand.predictions.iter()).skip(2).step_by(3)
+        {
+            assert_eq!(a.scores, b.scores);
+        }
+        assert_ne!(combined.weights, by_hand.weights);
+    }
+
+    #[test]
+    fn without_books_ids_make_ten_parts_and_twins_stay_together() {
+        let rows = |ids: &[&str]| -> Vec<Prediction> {
+            ids.iter().map(|id| prediction(id, &[1.0, 0.0], 0)).collect()
+        };
+        let ids: Vec<String> = (0..200).map(|i| i.to_string()).collect();
+        let rows_of_ids = rows(&ids.iter().map(String::as_str).collect::<Vec<_>>());
+        let (n_folds, mut parts) =
+            folds(&rows_of_ids.iter().map(|row| vec![row]).collect::<Vec<_>>());
+        parts.sort_unstable();
+        parts.dedup();
+        assert_eq!((n_folds, parts.len()), (10, 10));
+        let twins = rows(&["0123", "0123#2"]);
+        let (_, parts) = folds(&twins.iter().map(|row| vec![row]).collect::<Vec<_>>());
+        assert_eq!(parts[0], parts[1]);
+    }
+
+    #[test]
+    fn a_share_of_zero_can_be_outvoted() {
+        let shares = prediction("1", &[0.0, 1.0], 0);
+        let rows = features(&[Scores::Distributions], &[&shares]);
+        assert_eq!(rows, [[SMALLEST_SHARE.ln()], [0.0]]);
+    }
+
+    #[test]
+    fn models_and_fits_must_pair_up_and_answers_be_known() {
+        let valid = models("valid", 5, 0);
+        let error = combine("x", &[&valid[0], &valid[1]], &[&valid[0]], 1).unwrap_err();
+        let unknown = valid[0].iter().map(|p| Prediction { answer: None, ..p.clone() });
+        let unknown = Predictions::new("unknown.jsonl", unknown.collect()).unwrap();
+        let no_answers = combine("x", &[&valid[0]], &[&unknown], 1).unwrap_err();
+        let text = [error, no_answers].map(|e| format!("{e}\nhint: {}\n", e.hint().unwrap()));
+        expect![[r#"
+            `--fit`: expected 2 predictions, one for each model, found 1
+            hint: name the models' validation predictions in the same order
+            unknown.jsonl: none of the 5 questions to fit weights on has a known answer
+            hint: weights are fitted on questions whose lines have an `answer`
+        "#]]
+        .assert_eq(&text.concat());
+    }
+}

@@ -1,0 +1,449 @@
+//! Predictions files: JSON lines ⇄ [`Predictions`]. The keys are described in [`crate::predictions`].
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use questions::{Split, WordClass};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::predictions::choose;
+use crate::{Error, LineProblem, Prediction, Predictions};
+
+/// The format that is written, and the newest that is read.
+pub const FORMAT: u64 = 1;
+
+/// Draws among the best candidates of a line without `predicted`.
+const SEED_OF_UNSAID: u64 = 1;
+
+impl Predictions {
+    /// Reads a predictions file.
+    ///
+    /// # Errors
+    /// [`Error::File`], or [`Error::Line`] for the first line that is no prediction.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text = fs::read_to_string(path)
+            .map_err(|source| Error::File { path: path.to_owned(), source })?;
+        Self::from_text(&path.display().to_string(), &text)
+    }
+
+    /// Reads the text of a predictions file under its name. Blank lines at the end are no lines.
+    ///
+    /// # Errors
+    /// [`Error::Line`] for the first line that is no prediction; [`Error::Empty`].
+    pub fn from_text(name: &str, text: &str) -> Result<Self, Error> {
+        let parse = |(line, text)| {
+            parse_line(text).map_err(|problem| Error::Line {
+                name: name.to_owned(),
+                line,
+                problem: problem.into(),
+            })
+        };
+        let lines = (1..).zip(text.trim_start_matches('\u{feff}').trim_end().lines());
+        Self::new(name, lines.map(parse).collect::<Result<_, _>>()?)
+    }
+
+    /// Writes a predictions file whole or not at all, in place of one that is there.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn write(&self, path: &Path) -> Result<(), Error> {
+        self.write_and_rename(path).map_err(|source| Error::File { path: path.to_owned(), source })
+    }
+
+    fn write_and_rename(&self, path: &Path) -> io::Result<()> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut builder = tempfile::Builder::new();
+        // Others may read the file as any other, unlike a temporary one.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+        let mut out = io::BufWriter::new(&mut file);
+        for prediction in self.iter() {
+            serde_json::to_writer(&mut out, &Line::from(prediction))?;
+            out.write_all(b"\n")?;
+        }
+        out.flush()?;
+        drop(out);
+        file.persist(path)?;
+        Ok(())
+    }
+}
+
+/// The keys in the order in which they are written.
+#[derive(Serialize)]
+struct Line<'a> {
+    format: u64,
+    id: &'a str,
+    class: Option<&'static str>,
+    split: Option<&'static str>,
+    book: Option<&'a str>,
+    candidates: &'a [String],
+    scores: &'a [f64],
+    answer: Option<&'a str>,
+    predicted: &'a str,
+}
+
+impl<'a> From<&'a Prediction> for Line<'a> {
+    fn from(prediction: &'a Prediction) -> Self {
+        Self {
+            format: FORMAT,
+            id: &prediction.id,
+            class: prediction.class.map(WordClass::code),
+            split: prediction.split.map(Split::code),
+            book: prediction.book.as_deref(),
+            candidates: &prediction.candidates,
+            scores: &prediction.scores,
+            answer: prediction.answer.map(|answer| prediction.candidates[answer].as_str()),
+            predicted: &prediction.candidates[prediction.predicted],
+        }
+    }
+}
+
+fn parse_line(line: &str) -> Result<Prediction, LineProblem> {
+    let object: Map<String, Value> =
+        serde_json::from_str(line).map_err(|error| syntax_problem(line, &error))?;
+    if let Some(format) = object.get("format") {
+        let found =
+            format.as_u64().ok_or_else(|| wrong_type("format", "a whole number", format))?;
+        if found > FORMAT {
+            return Err(LineProblem::NewerFormat { expected: FORMAT, found });
+        }
+    }
+    let line = Fields(object);
+    let id = line.text("id")?.ok_or(LineProblem::MissingKey { key: "id" })?.to_owned();
+    let candidates = line.candidates()?;
+    let scores = line.scores()?;
+    Ok(Prediction {
+        class: line.code("class", "`NE`, `CN`, `V`, `P` or null", WordClass::from_code)?,
+        split: line.code("split", "`train`, `valid`, `test` or null", Split::from_code)?,
+        book: line.text("book")?.map(str::to_owned),
+        answer: line.candidate("answer", &candidates)?,
+        predicted: line
+            .candidate("predicted", &candidates)?
+            .unwrap_or_else(|| choose(&scores, &id, SEED_OF_UNSAID)),
+        id,
+        candidates,
+        scores,
+    })
+}
+
+/// The object of a line; a null value is as good as a missing key.
+struct Fields(Map<String, Value>);
+
+impl Fields {
+    fn get(&self, key: &str) -> Option<&Value> {
+        self.0.get(key).filter(|value| !value.is_null())
+    }
+
+    fn text(&self, key: &'static str) -> Result<Option<&str>, LineProblem> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(wrong_type(key, "a text", other)),
+        }
+    }
+
+    fn list(&self, key: &'static str, expected: &'static str) -> Result<&[Value], LineProblem> {
+        let value = self.get(key).ok_or(LineProblem::MissingKey { key })?;
+        value.as_array().map(Vec::as_slice).ok_or_else(|| wrong_type(key, expected, value))
+    }
+
+    fn candidates(&self) -> Result<Vec<String>, LineProblem> {
+        const EXPECTED: &str = "a list of texts";
+        let word = |value: &Value| match value {
+            Value::String(word) => Ok(word.clone()),
+            _ => Err(wrong_type("candidates", EXPECTED, value)),
+        };
+        self.list("candidates", EXPECTED)?.iter().map(word).collect()
+    }
+
+    fn scores(&self) -> Result<Vec<f64>, LineProblem> {
+        let score = |value: &Value| {
+            value.as_f64().ok_or_else(|| LineProblem::ScoreNotFinite { found: kind(value) })
+        };
+        self.list("scores", "a list of numbers")?.iter().map(score).collect()
+    }
+
+    fn code<T>(
+        &self,
+        key: &'static str,
+        expected: &'static str,
+        from_code: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, LineProblem> {
+        let Some(code) = self.text(key)? else { return Ok(None) };
+        let unknown = || LineProblem::WrongType { key, expected, found: format!("`{code}`") };
+        from_code(code).map(Some).ok_or_else(unknown)
+    }
+
+    fn candidate(
+        &self,
+        key: &'static str,
+        candidates: &[String],
+    ) -> Result<Option<usize>, LineProblem> {
+        let Some(word) = self.text(key)? else { return Ok(None) };
+        let place = candidates.iter().position(|candidate| candidate == word);
+        let twin = || {
+            let same = |candidate: &&String| candidate.to_lowercase() == word.to_lowercase();
+            candidates.iter().find(same).cloned()
+        };
+        let missing = || LineProblem::NotACandidate { key, found: word.to_owned(), twin: twin() };
+        place.map(Some).ok_or_else(missing)
+    }
+}
+
+fn wrong_type(key: &'static str, expected: &'static str, found: &Value) -> LineProblem {
+    LineProblem::WrongType { key, expected, found: kind(found) }
+}
+
+fn kind(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(_) | Value::Number(_) => format!("`{value}`"),
+        Value::String(text) => format!("the text `{text}`"),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+/// Python writes scores that are no numbers as `NaN` and `Infinity`, which is not JSON: those get
+/// their own name.
+fn syntax_problem(line: &str, error: &serde_json::Error) -> LineProblem {
+    let column = error.column();
+    let near = |word: &&str| {
+        let starts = column.saturating_sub(2)..=column;
+        starts.filter_map(|start| line.get(start..)).any(|rest| rest.starts_with(*word))
+    };
+    if let Some(word) = ["NaN", "Infinity"].into_iter().find(near) {
+        return LineProblem::ScoreNotFinite { found: format!("`{word}`") };
+    }
+    let message = error.to_string();
+    let place = format!(" at line {} column {column}", error.line());
+    LineProblem::Json { message: message.trim_end_matches(&place).to_owned(), column }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The guide for other programs, whose lines must be what it says they are.
+    const GUIDE: &str = include_str!("../../../docs/predictions.md");
+
+    fn guide_lines(block: usize) -> &'static str {
+        let block = GUIDE.split("```json\n").nth(block).and_then(|rest| rest.split("```").next());
+        block.expect("the guide has this block")
+    }
+
+    /// A good line with one part of it replaced.
+    fn with(part: &str, other: &str) -> String {
+        let line = r#"{"id": "1", "candidates": ["Rook", "rook", "hill"], "scores": [0.5, -1, 0.25], "answer": "hill", "predicted": "Rook"}"#;
+        assert!(line.contains(part));
+        line.replace(part, other)
+    }
+
+    fn check_error(text: &str, message_and_hint: Expect) {
+        let error = Predictions::from_text("rooks.jsonl", text).unwrap_err();
+        let hint = error.hint().map_or(String::new(), |hint| format!("\nhint: {hint}"));
+        message_and_hint.assert_eq(&format!("{error}{hint}"));
+    }
+
+    #[test]
+    fn the_lines_of_the_guide_are_read() {
+        let full = Predictions::from_text("full", guide_lines(1)).unwrap();
+        let prediction = full.iter().next().unwrap();
+        assert_eq!(prediction.class, Some(WordClass::CommonNoun));
+        assert_eq!(prediction.split, Some(Split::Test));
+        assert_eq!(prediction.answer, Some(prediction.predicted));
+        let minimal = Predictions::from_text("minimal", guide_lines(2)).unwrap();
+        let prediction = minimal.iter().next().unwrap();
+        assert_eq!((prediction.class, prediction.split, prediction.answer), (None, None, None));
+        assert_eq!(prediction.candidates[prediction.predicted], "lamp");
+    }
+
+    #[test]
+    fn the_full_line_of_the_guide_is_written_as_it_stands() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.jsonl");
+        Predictions::from_text("full", guide_lines(1)).unwrap().write(&path).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), guide_lines(1));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else stays behind");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_line_is_said_with_its_place() {
+        check_error(
+            &with("}", ""),
+            expect!["rooks.jsonl:1: not a JSON object: EOF while parsing an object at column 116"],
+        );
+        check_error(
+            &format!("{}\n[1]", with("1", "2")),
+            expect![
+                "rooks.jsonl:2: not a JSON object: invalid type: sequence, expected a map at column 0"
+            ],
+        );
+        check_error(
+            &with("{", r#"{"format": 2, "#),
+            expect![[r#"
+            rooks.jsonl:1: predictions of format 2: expected 1 or lower
+            hint: a newer version of this program wrote it: update"#]],
+        );
+        check_error(
+            &with(r#""scores": [0.5, -1, 0.25], "#, ""),
+            expect![[r#"
+            rooks.jsonl:1: the key `scores` is missing
+            hint: a line needs at least `id`, `candidates` and `scores`"#]],
+        );
+        check_error(
+            &with(r#""1""#, "1"),
+            expect!["rooks.jsonl:1: `id`: expected a text, found `1`"],
+        );
+        check_error(
+            &with("[0.5, -1, 0.25]", r#""high""#),
+            expect!["rooks.jsonl:1: `scores`: expected a list of numbers, found the text `high`"],
+        );
+        check_error(
+            &with(r#""answer": "hill""#, r#""class": "NN""#),
+            expect!["rooks.jsonl:1: `class`: expected `NE`, `CN`, `V`, `P` or null, found `NN`"],
+        );
+    }
+
+    #[test]
+    fn scores_that_are_no_numbers_or_too_few_are_refused() {
+        check_error(
+            &with("-1", "NaN"),
+            expect![[r#"
+            rooks.jsonl:1: `scores`: expected finite numbers, found `NaN`
+            hint: JSON has no NaN or infinity; look for a model that diverged, or a log of zero"#]],
+        );
+        check_error(
+            &with("-1", "-Infinity"),
+            expect![[r#"
+            rooks.jsonl:1: `scores`: expected finite numbers, found `Infinity`
+            hint: JSON has no NaN or infinity; look for a model that diverged, or a log of zero"#]],
+        );
+        check_error(
+            &with("-1", "null"),
+            expect![[r#"
+            rooks.jsonl:1: `scores`: expected finite numbers, found null
+            hint: JSON has no NaN or infinity; look for a model that diverged, or a log of zero"#]],
+        );
+        check_error(
+            &with("-1", "1e999"),
+            expect!["rooks.jsonl:1: not a JSON object: number out of range at column 73"],
+        );
+        check_error(
+            &with(", 0.25", ""),
+            expect!["rooks.jsonl:1: `scores`: expected 3, one a candidate, found 2"],
+        );
+        let ten = r#"{"id": "1", "candidates": ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"], "scores": [1, 2, 3, 4, 5, 6, 7, 8, 9]}"#;
+        check_error(ten, expect!["rooks.jsonl:1: `scores`: expected 10, one a candidate, found 9"]);
+    }
+
+    #[test]
+    fn candidates_answers_and_predictions_must_fit_together() {
+        check_error(
+            &with(r#""rook", "hill""#, r#""Rook", "hill""#),
+            expect!["rooks.jsonl:1: `candidates`: expected distinct words, found `Rook` twice"],
+        );
+        let alone = r#"{"id": "1", "candidates": ["hill"], "scores": [1]}"#;
+        check_error(alone, expect!["rooks.jsonl:1: `candidates`: expected two or more, found 1"]);
+        check_error(
+            &with(r#""answer": "hill""#, r#""answer": "Hill""#),
+            expect![[r#"
+            rooks.jsonl:1: `answer`: expected one of the candidates, found `Hill`
+            hint: `hill` is a candidate: case counts"#]],
+        );
+        check_error(
+            &with(r#""answer": "hill""#, r#""answer": "owl""#),
+            expect!["rooks.jsonl:1: `answer`: expected one of the candidates, found `owl`"],
+        );
+        check_error(
+            &with(r#""predicted": "Rook""#, r#""predicted": "owl""#),
+            expect!["rooks.jsonl:1: `predicted`: expected one of the candidates, found `owl`"],
+        );
+        check_error(
+            &with(r#""predicted": "Rook""#, r#""predicted": "rook""#),
+            expect![[r#"
+            rooks.jsonl:1: `predicted`: expected a candidate with the highest score, 0.5 (`Rook`), found `rook` with -1
+            hint: higher scores are better: negate losses; without `predicted` it is filled in"#]],
+        );
+    }
+
+    #[test]
+    fn a_question_is_answered_once() {
+        let line = with("hill", "hill");
+        check_error(
+            &format!("{line}\n{}\n{line}", with("1", "2")),
+            expect![[r#"
+            rooks.jsonl:3: question `1` is answered again: first in line 1
+            hint: a question is answered once; one that is in two splits needs `split` on both lines"#]],
+        );
+        let test = with("{", r#"{"split": "test", "#);
+        let both_splits = format!("{}\n{test}", with("{", r#"{"split": "valid", "#));
+        assert_eq!(Predictions::from_text("both", &both_splits).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn an_empty_file_is_an_error_and_blank_lines_are_so_only_in_the_middle() {
+        check_error(
+            "\n",
+            expect![[r#"
+            rooks.jsonl: no predictions: expected one JSON object a line, found an empty file
+            hint: was the program that wrote it stopped?"#]],
+        );
+        check_error(
+            &format!("{}\n\n{}", with("1", "2"), with("1", "3")),
+            expect!["rooks.jsonl:2: not a JSON object: EOF while parsing a value at column 0"],
+        );
+        assert!(Predictions::from_text("p", &(with("1", "2") + "\r\n\n")).is_ok());
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_named() {
+        let error = Predictions::read(Path::new("no/such.jsonl")).unwrap_err();
+        expect!["no/such.jsonl: No such file or directory (os error 2)"]
+            .assert_eq(&error.to_string());
+    }
+
+    prop_compose! {
+        fn any_prediction()(
+            id in "\\PC{1,8}",
+            class in prop::option::of(prop::sample::select(WordClass::ALL.to_vec())),
+            split in prop::option::of(prop::sample::select(Split::ALL.to_vec())),
+            book in prop::option::of("\\PC{0,8}"),
+            candidates in prop::collection::btree_set("\\PC{1,4}", 2..12),
+            scores in prop::collection::vec(prop::num::f64::NORMAL | prop::num::f64::ZERO, 12),
+            answer in prop::option::of(0..2_usize),
+        ) -> Prediction {
+            let candidates: Vec<String> = candidates.into_iter().collect();
+            let scores = scores[..candidates.len()].to_vec();
+            let predicted = choose(&scores, &id, 1);
+            Prediction { id, class, split, book, candidates, scores, answer, predicted }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_again(predictions in prop::collection::vec(any_prediction(), 1..5)) {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            let Ok(predictions) = Predictions::new(file.path().display().to_string(), predictions)
+            else {
+                // Two of them had the same id.
+                return Ok(());
+            };
+            predictions.write(file.path()).unwrap();
+            prop_assert_eq!(Predictions::read(file.path()).unwrap(), predictions);
+        }
+
+        #[test]
+        fn no_text_makes_the_reader_panic(text in "\\PC{0,60}", cut in 0..130_usize) {
+            let line = with("1", "2");
+            let spliced = line.get(..cut).unwrap_or(&line).to_owned() + &text;
+            let _ = Predictions::from_text("p", &spliced);
+        }
+    }
+}
