@@ -16,12 +16,18 @@ use rand_chacha::ChaCha8Rng;
 use report::paper::{PublishedRow, TableKind};
 use report::{Provenance, Report, Row, Run, Source, Statistics};
 
-const NAMES: [&str; 12] =
-    ["Mira", "Tobias", "Hanna", "Wendel", "Ottilie", "Brock", "Linnet", "Jasper", "Sorrel", "Pip", "Agnes", "Corin"];
-const NOUNS: [&str; 12] =
-    ["lantern", "kettle", "bridge", "apple", "letter", "stove", "ribbon", "ladder", "basket", "window", "drum", "boat"];
-const VERBS: [&str; 12] =
-    ["carried", "found", "hid", "dropped", "mended", "painted", "lost", "borrowed", "wanted", "took", "left", "showed"];
+const NAMES: [&str; 12] = [
+    "Mira", "Tobias", "Hanna", "Wendel", "Ottilie", "Brock", "Linnet", "Jasper", "Sorrel", "Pip",
+    "Agnes", "Corin",
+];
+const NOUNS: [&str; 12] = [
+    "lantern", "kettle", "bridge", "apple", "letter", "stove", "ribbon", "ladder", "basket",
+    "window", "drum", "boat",
+];
+const VERBS: [&str; 12] = [
+    "carried", "found", "hid", "dropped", "mended", "painted", "lost", "borrowed", "wanted",
+    "took", "left", "showed",
+];
 const PREPOSITIONS: [&str; 11] =
     ["in", "under", "behind", "near", "by", "above", "with", "from", "beside", "into", "over"];
 
@@ -54,7 +60,10 @@ fn main() -> anyhow_free::Result {
             data_hash: "0123456789abcdef".to_owned(),
             version: "0.1.0 (0000000)".to_owned(),
             date: "1 January 2026".to_owned(),
-            commands: vec![format!("cargo run -p report --example sample -- {} {variant}", folder.display())],
+            commands: vec![format!(
+                "cargo run -p report --example sample -- {} {variant}",
+                folder.display()
+            )],
         },
     };
     std::io::Write::write_all(&mut std::io::stdout(), report::text(&report)?.as_bytes())?;
@@ -77,7 +86,8 @@ fn stories(rng: &mut impl Rng, n: usize, has_classes: bool) -> QuestionSet {
                 let words = sentence(rng).map(|word| set.intern(word));
                 set.push_sentence(words);
             }
-            let name = format!("A_Writer___The_{}_of_{}.txt", title(NOUNS[number]), NAMES[number + 3]);
+            let name =
+                format!("A_Writer___The_{}_of_{}.txt", title(NOUNS[number]), NAMES[number + 3]);
             let sentences = first..set.n_sentences();
             set.push_book(BookText { name, split: Some(split), sentences });
         }
@@ -172,9 +182,9 @@ fn simulated<'a>(
             let accuracy = row.figures[column] + luck;
             let mut scores: Vec<f64> =
                 example.question.candidates.iter().map(|_| rng.random_range(0.0..1.0)).collect();
-            if rng.random_bool(accuracy.clamp(0.0, 1.0)) {
-                scores[example.answer.expect("all answers are known")] = 2.0;
-            }
+            let is_right = rng.random_bool(accuracy.clamp(0.0, 1.0));
+            scores[example.answer.expect("all answers are known")] =
+                if is_right { 2.0 } else { -1.0 };
             predictions.push(Prediction::of(&example, id, scores, 1));
         }
     }

@@ -6,6 +6,8 @@
 
 use std::fmt::Write;
 
+use crate::text::wrap;
+
 /// Rows × panels of marks.
 #[derive(Debug)]
 pub struct Chart {
@@ -106,9 +108,9 @@ struct Frame {
     label_characters: usize,
 }
 
-const WIDE: f64 = 800.0;
+const WIDE: f64 = 1100.0;
 const NARROW: f64 = 380.0;
-const PANEL_GAP: f64 = 16.0;
+const PANEL_GAP: f64 = 20.0;
 const MARGIN: f64 = 8.0;
 const TOP: f64 = 30.0;
 const LANE: f64 = 7.0;
@@ -126,7 +128,8 @@ impl Axis {
         let reach = values.map(f64::abs).fold(0.1, f64::max);
         let tenths = (reach * 10.0).ceil();
         let reach = tenths / 10.0;
-        let text = |sign: char| format!("{sign}{}", crate::number::share(reach).trim_end_matches('0'));
+        let text =
+            |sign: char| format!("{sign}{}", crate::number::share(reach).trim_end_matches('0'));
         let ticks = vec![(-reach, text('−')), (0.0, "0".to_owned()), (reach, text('+'))];
         Self { low: -reach, high: reach, ticks }
     }
@@ -140,7 +143,7 @@ impl Chart {
     /// All panels side by side.
     pub fn wide(&self) -> String {
         let n = self.panels.len() as f64;
-        let label_width = 226.0;
+        let label_width = 236.0;
         let panel_width = (WIDE - label_width - MARGIN - n * PANEL_GAP) / n;
         let frame = Frame { label_width, panel_width, label_characters: 38 };
         self.draw(&self.panels, &frame, "wide")
@@ -148,9 +151,9 @@ impl Chart {
 
     /// One drawing a panel, for narrow screens.
     pub fn narrow(&self) -> Vec<String> {
-        let label_width = 176.0;
+        let label_width = 178.0;
         let panel_width = NARROW - label_width - MARGIN - PANEL_GAP;
-        let frame = Frame { label_width, panel_width, label_characters: 30 };
+        let frame = Frame { label_width, panel_width, label_characters: 27 };
         let draw = |(place, panel)| {
             self.draw(std::slice::from_ref(panel), &frame, &format!("narrow-{place}"))
         };
@@ -197,15 +200,25 @@ impl Chart {
         );
         let right = width - MARGIN;
         for (lines, (centre, _)) in labels.iter().zip(&centres) {
-            let _ = write!(svg, "<path class=\"guide\" d=\"M{} {centre:.1}H{right:.1}\"/>", frame.label_width);
+            let _ = write!(
+                svg,
+                "<path class=\"guide\" d=\"M{} {centre:.1}H{right:.1}\"/>",
+                frame.label_width
+            );
             let first = centre + 4.0 - (lines.len() - 1) as f64 * TEXT_LINE / 2.0;
             for (place, line) in lines.iter().enumerate() {
                 let y = first + place as f64 * TEXT_LINE;
-                let _ = write!(svg, "<text class=\"label\" x=\"0\" y=\"{y:.1}\">{}</text>", escape(line));
+                let _ = write!(
+                    svg,
+                    "<text class=\"label\" x=\"0\" y=\"{y:.1}\">{}</text>",
+                    escape(line)
+                );
             }
         }
         for (place, panel) in panels.iter().enumerate() {
-            let left = frame.label_width + PANEL_GAP / 2.0 + place as f64 * (frame.panel_width + PANEL_GAP);
+            let left = frame.label_width
+                + PANEL_GAP / 2.0
+                + place as f64 * (frame.panel_width + PANEL_GAP);
             self.panel(&mut svg, panel, &centres, (left, frame.panel_width, bottom));
         }
         svg + "</svg>"
@@ -226,17 +239,41 @@ impl Chart {
         self.rows.iter().zip(labels).map(centre).collect()
     }
 
-    fn panel(&self, svg: &mut String, panel: &Panel, centres: &[(f64, f64)], place: (f64, f64, f64)) {
+    fn panel(
+        &self,
+        svg: &mut String,
+        panel: &Panel,
+        centres: &[(f64, f64)],
+        place: (f64, f64, f64),
+    ) {
         let (left, width, bottom) = place;
         let x = |value: f64| self.axis.place(value, left, width);
-        let _ = write!(svg, "<text class=\"panel\" x=\"{left:.1}\" y=\"13\">{}</text>", escape(&panel.title));
-        for (at, text) in &self.axis.ticks {
+        let _ = write!(
+            svg,
+            "<text class=\"panel\" x=\"{left:.1}\" y=\"13\">{}</text>",
+            escape(&panel.title)
+        );
+        for (place, (at, text)) in self.axis.ticks.iter().enumerate() {
             let (at, below) = (x(*at), bottom + 14.0);
+            // The outer figures stay within their panel, clear of its neighbours'.
+            let anchor = match place {
+                0 => "start",
+                _ if place + 1 == self.axis.ticks.len() => "end",
+                _ => "middle",
+            };
             let _ = write!(svg, "<path class=\"grid\" d=\"M{at:.1} {}V{bottom:.1}\"/>", TOP - 6.0);
-            let _ = write!(svg, "<text class=\"tick\" x=\"{at:.1}\" y=\"{below:.1}\">{text}</text>");
+            let _ = write!(
+                svg,
+                "<text class=\"tick\" x=\"{at:.1}\" y=\"{below:.1}\" text-anchor=\"{anchor}\">{text}</text>"
+            );
         }
         if let Some(rule) = panel.rule {
-            let _ = write!(svg, "<path class=\"rule\" d=\"M{:.1} {}V{bottom:.1}\"/>", x(rule), TOP - 6.0);
+            let _ = write!(
+                svg,
+                "<path class=\"rule\" d=\"M{:.1} {}V{bottom:.1}\"/>",
+                x(rule),
+                TOP - 6.0
+            );
         }
         let middle = (self.series.len() as f64 - 1.0) / 2.0;
         for mark in &panel.marks {
@@ -256,8 +293,10 @@ impl Chart {
 
 fn shape(shape: Shape, x: f64, y: f64) -> String {
     match shape {
-        Shape::Disc => format!("<circle class=\"mark\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.2\"/>"),
-        Shape::Ring => format!("<circle class=\"mark hollow\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.9\"/>"),
+        Shape::Disc => format!("<circle class=\"mark\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.7\"/>"),
+        Shape::Ring => {
+            format!("<circle class=\"mark hollow\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.2\"/>")
+        }
         Shape::Square => path(x, y, "m-2.8-2.8h5.6v5.6h-5.6z"),
         Shape::Triangle => path(x, y, "m0-3.7l3.6 6.4h-7.2z"),
         Shape::Diamond => path(x, y, "m0-4l4 4l-4 4l-4-4z"),
@@ -266,21 +305,6 @@ fn shape(shape: Shape, x: f64, y: f64) -> String {
 
 fn path(x: f64, y: f64, outline: &str) -> String {
     format!("<path class=\"mark\" d=\"M{x:.1} {y:.1}{outline}\"/>")
-}
-
-/// A label in lines of at most so many characters, broken between words.
-fn wrap(label: &str, characters: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in label.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= characters => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 /// Text as it may stand in an element or an attribute.

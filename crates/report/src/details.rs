@@ -37,5 +37,9 @@ fn first_run<'r, 'a>(report: &'r Report<'a>, row: usize) -> &'r Checked<'a> {
 }
 
 fn head(first: &str, columns: &[PublishedColumn]) -> Vec<String> {
-    [first].into_iter().chain(columns.iter().map(|column| column.label)).map(str::to_owned).collect()
+    [first]
+        .into_iter()
+        .chain(columns.iter().map(|column| column.label))
+        .map(str::to_owned)
+        .collect()
 }

@@ -26,7 +26,7 @@ pub fn write_all(
     std::fs::create_dir_all(folder).map_err(in_folder)?;
     let mut written = Vec::with_capacity(files.len());
     for (_, content) in files {
-        let mut file = NamedTempFile::new_in(folder).map_err(in_folder)?;
+        let mut file = temporary(folder).map_err(in_folder)?;
         file.write_all(content.as_bytes()).map_err(in_folder)?;
         written.push(file);
     }
@@ -38,4 +38,44 @@ pub fn write_all(
         })?;
     }
     Ok(paths)
+}
+
+/// A temporary file that others may read once it is in place, as far as the user's mask allows: a report is
+/// there to be shown.
+#[cfg(unix)]
+fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
+    use std::os::unix::fs::PermissionsExt;
+    let permissions = std::fs::Permissions::from_mode(0o666);
+    tempfile::Builder::new().permissions(permissions).tempfile_in(folder)
+}
+
+#[cfg(not(unix))]
+fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
+    NamedTempFile::new_in(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_overwritten_unless_asked_and_nothing_stays_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("report");
+        let files = |text: &str| {
+            [("a", text), ("b", text)].map(|(name, text)| (name.to_owned(), text.to_owned()))
+        };
+        let paths = write_all(&folder, &files("old"), false).unwrap();
+        assert_eq!(paths, [folder.join("a"), folder.join("b")]);
+        let refused = write_all(&folder, &files("new"), false).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            format!("{}: the file exists already", folder.join("a").display())
+        );
+        assert_eq!(refused.hint().unwrap(), "`--force` writes over it");
+        assert_eq!(std::fs::read_to_string(&paths[0]).unwrap(), "old");
+        write_all(&folder, &files("new"), true).unwrap();
+        assert_eq!(std::fs::read_to_string(&paths[1]).unwrap(), "new");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2);
+    }
 }

@@ -1,0 +1,79 @@
+//! A small report for the tests: two books, eight questions, three models.
+
+use evaluation::{Prediction, Predictions, check_against};
+use questions::{BLANK, BookText, NewQuestion, QuestionSet, Split, WordClass};
+
+use crate::{Provenance, Report, Row, Run, Source, TableKind};
+
+/// Text that would do harm if it were not escaped.
+pub const HOSTILE: &str = "</script><img/src=x>\"'&|*_";
+
+/// Two test questions a class, in two books, the name of the second and its words hostile.
+pub fn set() -> QuestionSet {
+    let mut set = QuestionSet::default();
+    let words = ["Anna", HOSTILE, "saw", "the", "hen", "."].map(|word| set.intern(word));
+    let [anna, hostile, saw, the, hen, stop] = words;
+    for (number, name) in ["A_Hen.txt", HOSTILE].into_iter().enumerate() {
+        let first = set.push_sentence([anna, saw, the, hen, stop]);
+        set.push_sentence([hostile, saw, anna, stop]);
+        let split = Some(Split::Test);
+        let book =
+            set.push_book(BookText { name: name.to_owned(), split, sentences: first..first + 2 });
+        for class in WordClass::ALL {
+            // The query's length tells the questions of one context apart.
+            let mut query = vec![BLANK];
+            query.extend(std::iter::repeat_n(hen, 1 + number + 2 * class as usize));
+            set.push(NewQuestion {
+                context: first..first + 2,
+                query: &query,
+                candidates: &[anna, hostile],
+                answer: Some(0),
+                class: Some(class),
+                split,
+                book: Some(book),
+            });
+        }
+    }
+    set
+}
+
+/// A row that is right on the questions for which `is_right` says so.
+pub fn row<'a>(set: &'a QuestionSet, name: &str, is_right: impl Fn(usize) -> bool) -> Row<'a> {
+    let prediction = |(index, id): (usize, String)| {
+        let scores = if is_right(index) { vec![1.0, 0.0] } else { vec![0.0, 1.0] };
+        Prediction::of(&set.example(index), id, scores, 1)
+    };
+    let predictions = set.ids(Some(Split::Test)).into_iter().map(prediction).collect();
+    let predictions = Predictions::new(format!("{name}.jsonl"), predictions).unwrap();
+    let predictions = check_against(&predictions, set).unwrap();
+    Row {
+        name: name.to_owned(),
+        label: name.to_owned(),
+        settings: Vec::new(),
+        runs: vec![Run { seed: 1, predictions }],
+    }
+}
+
+/// Appendix D: one row right on half of each class, one on all but one question, one beyond the paper.
+pub fn report(set: &QuestionSet) -> Report<'_> {
+    let mut window = row(set, "memnn-window", |index| index < 3 || index == 7);
+    window.settings.push(("dim".to_owned(), "20".to_owned()));
+    Report {
+        title: format!("Small {HOSTILE}"),
+        tables: vec![TableKind::Anonymised],
+        statistics: None,
+        rows: vec![
+            window,
+            row(set, "memnn-window-selfsup", |index| index != 3),
+            row(set, "ours & <more>", |_| false),
+        ],
+        set,
+        provenance: Provenance {
+            source: Source::Rebuilt,
+            data_hash: "0123abcd".to_owned(),
+            version: "0.1.0".to_owned(),
+            date: "1 May 2026".to_owned(),
+            commands: vec![format!("goldilocks report \"{HOSTILE}\"")],
+        },
+    }
+}

@@ -9,8 +9,8 @@ use crate::table::{Figures, Table, TableRow};
 /// What marks a difference that the two samples can't explain.
 pub const OUTSIDE: &str = "≠";
 
-/// A table of accuracies as it is printed.
-pub fn grid(table: &Table) -> Grid {
+/// A table of accuracies as it is printed, with the paper's figures or ours alone.
+pub fn grid(table: &Table, with_paper: bool) -> Grid {
     let published = table.kind.published();
     let mut head = vec!["Methods".to_owned()];
     head.extend(table.columns().iter().map(|column| column.label.to_owned()));
@@ -18,30 +18,27 @@ pub fn grid(table: &Table) -> Grid {
     foot.extend((0..table.columns().len()).map(|column| {
         table.n(column).map_or(String::new(), |n| format!("n = {}", number::count(n)))
     }));
-    let starts_block = |place: usize| {
-        place > 0 && table.rows[place].block != table.rows[place - 1].block
-    };
+    let starts_block =
+        |place: usize| place > 0 && table.rows[place].block != table.rows[place - 1].block;
     Grid {
         title: format!("{}: {}", published.source, published.title),
         head,
-        rows: (0..table.rows.len()).map(|i| row(&table.rows[i], starts_block(i))).collect(),
+        rows: (0..table.rows.len())
+            .map(|i| row(&table.rows[i], starts_block(i), with_paper))
+            .collect(),
         foot,
-        notes: notes(table),
+        notes: notes(table, with_paper),
     }
 }
 
-fn row(row: &TableRow, starts_block: bool) -> GridRow {
-    let has_paper = row.cells.iter().any(|cell| cell.paper.is_some());
-    let settings: Vec<String> = row.settings.iter().map(|(k, v)| format!("{k}={v}")).collect();
+fn row(row: &TableRow, starts_block: bool, with_paper: bool) -> GridRow {
+    let has_paper = with_paper && row.cells.iter().any(|cell| cell.paper.is_some());
     let mut label = vec![match row.footnote {
         Some(footnote) => format!("{} {}", row.label, mark(footnote)),
         None => row.label.clone(),
     }];
     if has_paper {
         label.push("  paper".to_owned());
-    }
-    if !settings.is_empty() {
-        label.push(format!("  {}", settings.join(", ")));
     }
     let cells = row.cells.iter().map(|figures| cell(figures, has_paper)).collect();
     GridRow { label, cells, starts_block }
@@ -57,7 +54,8 @@ fn cell(figures: &Figures, has_paper: bool) -> Cell {
     if has_paper {
         lines.push(figures.paper.map_or_else(Line::none, |paper| {
             let difference = figures.difference.map_or(String::new(), |difference| {
-                let mark = if difference.is_inside() { String::new() } else { format!(" {OUTSIDE}") };
+                let mark =
+                    if difference.is_inside() { String::new() } else { format!(" {OUTSIDE}") };
                 number::difference(difference.difference) + &mark
             });
             Line::new(number::share(paper.accuracy), difference)
@@ -73,28 +71,44 @@ fn mark(footnote: Footnote) -> char {
     }
 }
 
-fn notes(table: &Table) -> Vec<String> {
+fn notes(table: &Table, with_paper: bool) -> Vec<String> {
     let provenance = &table.provenance;
     let mut notes = vec![provenance.source.sentence().to_owned()];
-    let comparable = if provenance.source.is_comparable() {
+    let paper = if !with_paper {
+        String::new()
+    } else if provenance.source.is_comparable() {
         format!(
-            "; below it the paper's figure and ours minus the paper's, {OUTSIDE} where the 95 % interval \
+            "; below it the paper’s figure and ours minus the paper’s, {OUTSIDE} where the 95 % interval \
              of that difference does not hold 0"
         )
     } else {
-        "; below it the paper's figure".to_owned()
+        "; below it the paper’s figure".to_owned()
     };
-    notes.push(format!("Accuracy with its 95 % interval{comparable}."));
+    notes.push(format!("Accuracy with its 95 % interval{paper}."));
     for footnote in [Footnote::People, Footnote::Hermann] {
         if table.rows.iter().any(|row| row.footnote == Some(footnote)) {
             notes.push(format!("{} {}", mark(footnote), footnote.text()));
         }
     }
+    let with_settings = table.rows.iter().filter(|row| !row.settings.is_empty());
+    let settings: Vec<String> =
+        with_settings.map(|row| format!("{} ({})", row.name, settings(&row.settings))).collect();
+    if !settings.is_empty() {
+        notes.push(format!("Settings other than the defaults: {}.", settings.join("; ")));
+    }
     if table.rows.iter().any(|row| row.ours.is_none()) {
-        notes.push(format!("{}: a row of the paper that has not been run.", crate::grid::NO_FIGURE));
+        notes
+            .push(format!("{}: a row of the paper that has not been run.", crate::grid::NO_FIGURE));
     }
     notes.push(made(provenance, &table.seeds));
     notes
+}
+
+/// Settings in one line.
+pub fn settings(settings: &[(String, String)]) -> String {
+    let settings: Vec<String> =
+        settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    settings.join(", ")
 }
 
 /// Seeds, version, data hash and date in one line.

@@ -112,11 +112,11 @@ impl Source {
 
     fn sentence(self) -> &'static str {
         match self {
-            Self::Released => "Questions: released, the files that the paper's authors published.",
-            Self::Rebuilt => "Questions: rebuilt from the paper's books, not the released ones.",
+            Self::Released => "Questions: released, the files that the paper’s authors published.",
+            Self::Rebuilt => "Questions: rebuilt from the paper’s books, not the released ones.",
             Self::Tales => {
                 "Questions: tales, the embedded stories. They are another, much smaller test than the \
-                 paper's: its figures are for orientation, and no difference is judged."
+                 paper’s: its figures are for orientation, and no difference is judged."
             }
         }
     }
@@ -127,12 +127,13 @@ impl Source {
     }
 }
 
-/// The tables for the terminal: plain text, no colour.
+/// The tables for the terminal: plain text, no colour. The paper's figures stand beside ours where both are
+/// about the same kind of questions.
 ///
 /// # Errors
 /// [`Error::Evaluation`] where predictions give no figure.
 pub fn text(report: &Report<'_>) -> Result<String, Error> {
-    let grids = grids(report)?;
+    let grids = grids(report, report.provenance.source.is_comparable())?;
     let written: Vec<String> = grids.iter().map(|(_, grid)| text::write(grid)).collect();
     Ok(written.join("\n"))
 }
@@ -142,13 +143,9 @@ pub fn text(report: &Report<'_>) -> Result<String, Error> {
 /// # Errors
 /// [`Error::Exists`] where a file is there already and `overwrite` is not set, before anything is
 /// written; [`Error::File`]; [`Error::Evaluation`] where predictions give no figure.
-pub fn write(
-    report: &Report<'_>,
-    folder: &Path,
-    overwrite: bool,
-) -> Result<Vec<PathBuf>, Error> {
+pub fn write(report: &Report<'_>, folder: &Path, overwrite: bool) -> Result<Vec<PathBuf>, Error> {
     let mut files = vec![("index.html".to_owned(), page::write(report)?)];
-    for (name, grid) in grids(report)? {
+    for (name, grid) in grids(report, true)? {
         files.push((format!("{name}.md"), markdown::write(&grid)));
         files.push((format!("{name}.tex"), latex::write(&grid)));
     }
@@ -167,14 +164,14 @@ fn tables(report: &Report<'_>) -> Result<Vec<Table>, Error> {
 }
 
 /// Every table as it is printed, with its file name, Table 1 first.
-fn grids(report: &Report<'_>) -> Result<Vec<(&'static str, grid::Grid)>, Error> {
+fn grids(report: &Report<'_>, with_paper: bool) -> Result<Vec<(&'static str, grid::Grid)>, Error> {
     let statistics = report.statistics.as_ref();
     let mut grids: Vec<_> = statistics
         .map(|statistics| ("table-1", statistics.grid(&report.provenance)))
         .into_iter()
         .collect();
     for table in tables(report)? {
-        grids.push((table.kind.code(), layout::grid(&table)));
+        grids.push((table.kind.code(), layout::grid(&table, with_paper)));
     }
     Ok(grids)
 }

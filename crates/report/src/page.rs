@@ -15,7 +15,7 @@ use crate::details::{Section, breakdowns, missed, pairs};
 use crate::grid::Grid;
 use crate::passage::Passage;
 use crate::table::{Figures, Table, TableRow};
-use crate::{Error, Report, Row, number};
+use crate::{Error, Report, Row, layout, number};
 
 /// How many questions that every model misses are shown.
 const SHOWN_MISSED: usize = 5;
@@ -43,9 +43,11 @@ struct ChartView {
     legend: String,
 }
 
+/// A table; the widest figure makes room for the others.
 #[derive(Serialize)]
 struct GridView<'a> {
     name: &'a str,
+    figure_width: usize,
     grid: &'a Grid,
 }
 
@@ -55,13 +57,14 @@ struct SectionView<'a> {
     title: &'static str,
     text: &'a str,
     chart: ChartView,
-    grid: &'a Grid,
+    table: GridView<'a>,
 }
 
 #[derive(Serialize)]
 struct MissedView<'a> {
     n: String,
     models: usize,
+    shows_all: bool,
     shown: Vec<MissedQuestion<'a>>,
 }
 
@@ -98,7 +101,7 @@ struct MadeRow<'a> {
 /// [`Error::Evaluation`] where predictions give no figure or disagree about a question.
 pub fn write(report: &Report<'_>) -> Result<String, Error> {
     let tables = crate::tables(report)?;
-    let grids = crate::grids(report)?;
+    let grids = crate::grids(report, true)?;
     let mut sections = Vec::new();
     let mut missed_all = None;
     // Without a model of ours there is nothing to compare or to break down.
@@ -115,7 +118,7 @@ pub fn write(report: &Report<'_>) -> Result<String, Error> {
         title: &report.title,
         verdict: first.map(verdict).unwrap_or_default(),
         picture: first.map(|table| chart_view(&picture(table))),
-        grids: grids.iter().map(|(name, grid)| GridView { name, grid }).collect(),
+        grids: grids.iter().map(|(name, grid)| grid_view(name, grid)).collect(),
         example: first.and_then(|table| example(report, table)),
         sections: sections.iter().map(section_view).collect(),
         missed: missed.map(missed_view),
@@ -129,13 +132,25 @@ pub fn write(report: &Report<'_>) -> Result<String, Error> {
     Ok(page.expect("the page's template renders for every report"))
 }
 
+fn grid_view<'a>(name: &'a str, grid: &'a Grid) -> GridView<'a> {
+    let cells = grid.rows.iter().flat_map(|row| &row.cells);
+    let figures = cells.flat_map(|cell| &cell.lines).map(|line| line.figure.chars().count());
+    GridView { name, figure_width: figures.max().unwrap_or(0), grid }
+}
+
 fn chart_view(chart: &Chart) -> ChartView {
     ChartView { wide: chart.wide(), narrow: chart.narrow(), legend: chart.legend() }
 }
 
 fn section_view(section: &Section) -> SectionView<'_> {
     let Section { title, text, chart, grid } = section;
-    SectionView { id: chart.id, title, text, chart: chart_view(chart), grid }
+    SectionView {
+        id: chart.id,
+        title,
+        text,
+        chart: chart_view(chart),
+        table: grid_view(chart.id, grid),
+    }
 }
 
 /// The first sentences of the page: what the picture shows, in words.
@@ -179,16 +194,20 @@ fn picture(table: &Table) -> Chart {
     Chart {
         id: "picture",
         title: format!("{}: ours beside the paper's", table.kind.published().title),
-        description: "Accuracy of each method with its 95 % interval, one panel a column of the table; \
+        description:
+            "Accuracy of each method with its 95 % interval, one panel a column of the table; \
                       all figures stand in the table below."
-            .into(),
+                .into(),
         axis: Axis::shares(),
         series: vec![
             Series { label: "ours, 95 % interval".into(), shape: Shape::Disc },
             Series { label: "the paper’s, 95 % interval".into(), shape: Shape::Ring },
         ],
         rule: people.map(|_| {
-            format!("people who read the context ({})", if is_ours { "ours" } else { "the paper’s" })
+            format!(
+                "people who read the context ({})",
+                if is_ours { "ours" } else { "the paper’s" }
+            )
         }),
         rows: (0..rows.len())
             .map(|place| ChartRow {
@@ -242,19 +261,20 @@ fn missed_view<'a>(missed: &'a missed::MissedByAll<'_, '_>) -> MissedView<'a> {
     MissedView {
         n: number::count(questions.len()),
         models: missed.models.len(),
+        shows_all: questions.len() <= SHOWN_MISSED,
         shown: shown.collect(),
     }
 }
 
 fn made<'a>(report: &'a Report<'_>, tables: &[Table]) -> MadeView<'a> {
     let row = |row: &'a Row<'_>| {
-        let settings: Vec<String> = row.settings.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        let settings = layout::settings(&row.settings);
         let seeds: Vec<String> = row.runs.iter().map(|run| run.seed.to_string()).collect();
         let files: Vec<&str> =
             row.runs.iter().map(|run| run.predictions.predictions().name()).collect();
         MadeRow {
             name: &row.name,
-            settings: if settings.is_empty() { "defaults".to_owned() } else { settings.join(", ") },
+            settings: if settings.is_empty() { "defaults".to_owned() } else { settings },
             seeds: seeds.join(", "),
             files: files.join(", "),
         }
@@ -274,5 +294,109 @@ fn made<'a>(report: &'a Report<'_>, tables: &[Table]) -> MadeView<'a> {
         resamples: number::count(evaluation::bootstrap::RESAMPLES),
         commands: &provenance.commands,
         rows: report.rows.iter().map(row).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, HOSTILE};
+
+    fn page() -> String {
+        let set = fixture::set();
+        write(&fixture::report(&set)).unwrap()
+    }
+
+    /// The tags of a page in order; panics where one is left open or closed without being open.
+    fn balanced_tags(html: &str) -> Vec<String> {
+        const VOID: [&str; 2] = ["meta", "!DOCTYPE"];
+        let (mut open, mut tags) = (Vec::new(), Vec::new());
+        let mut rest = html;
+        while let Some(start) = rest.find('<') {
+            let end = start + rest[start..].find('>').expect("every tag ends");
+            let tag = &rest[start + 1..end];
+            rest = &rest[end + 1..];
+            let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap().to_owned();
+            assert_eq!(tag.matches('"').count() % 2, 0, "quotes are balanced in <{tag}>");
+            if tag.starts_with('/') {
+                assert_eq!(open.pop(), Some(name.clone()), "</{name}> closes what is open");
+            } else if !tag.ends_with('/') && !VOID.contains(&name.as_str()) {
+                open.push(name.clone());
+                // Style and script are no markup.
+                if name == "script" || name == "style" {
+                    let closing = rest.find(&format!("</{name}>")).expect("it is closed");
+                    rest = &rest[closing..];
+                }
+            }
+            tags.push(tag.to_owned());
+        }
+        assert!(open.is_empty(), "left open: {open:?}");
+        tags
+    }
+
+    #[test]
+    fn the_page_is_well_formed_and_loads_nothing() {
+        let page = page();
+        let tags = balanced_tags(&page);
+        assert!(tags.iter().all(|tag| !tag.contains("src=") && !tag.contains("href=")));
+        assert!(!page.contains("http://") && !page.contains("https://"));
+        assert!(!page.contains("@import") && !page.contains("url("));
+        let ids: Vec<&str> = tags.iter().filter_map(|tag| tag.split(" id=\"").nth(1)).collect();
+        let mut distinct = ids.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(ids.len(), distinct.len(), "ids are unique");
+    }
+
+    #[test]
+    fn every_drawing_has_a_title_and_a_description() {
+        let page = page();
+        let drawings: Vec<&str> = page.split("<svg ").skip(1).collect();
+        assert!(drawings.len() > 10);
+        for drawing in drawings {
+            let tag = drawing.split('>').next().unwrap();
+            let inside = drawing.split("</svg>").next().unwrap();
+            let is_described = tag.contains("role=\"img\"")
+                && inside.contains("<title id=")
+                && inside.contains("<desc id=");
+            assert!(is_described || tag.contains("aria-hidden=\"true\""), "{tag}");
+        }
+    }
+
+    #[test]
+    fn hostile_text_is_escaped_wherever_it_stands() {
+        let page = page();
+        assert!(!page.contains(HOSTILE));
+        assert!(!page.contains("<img"));
+        assert!(!page.contains("<more>"));
+        let escaped = "&lt;&#x2f;script&gt;&lt;img&#x2f;src=x&gt;&quot;&#x27;&amp;|*_";
+        let of_template = [
+            format!("<title>Small {escaped}</title>"),
+            format!("<code>goldilocks report &quot;{escaped}&quot;"),
+            format!("<li><span class=\"candidate\">{escaped}</span> saw "),
+            format!("<td class=\"story\">{escaped}</td>"),
+        ];
+        for text in of_template {
+            assert!(page.contains(&text), "{text}");
+        }
+        // In drawings, by our own hand: a book's title and a tip.
+        assert!(page.contains(">&lt;/script&gt;&lt;img/src=x&gt;&quot;&#39;&amp;|*</text>"));
+        assert!(page.contains("ours &amp; &lt;more&gt;, ours: .000"));
+        assert_eq!(page.matches("</script>").count(), 1);
+    }
+
+    #[test]
+    fn the_same_report_gives_the_same_bytes() {
+        assert_eq!(page(), page());
+    }
+
+    #[test]
+    fn a_report_without_a_model_shows_the_papers_figures_alone() {
+        let set = fixture::set();
+        let report = crate::Report { rows: Vec::new(), ..fixture::report(&set) };
+        let page = write(&report).unwrap();
+        balanced_tags(&page);
+        assert!(page.contains(".581"));
+        assert!(!page.contains("What every model misses"));
     }
 }

@@ -220,7 +220,12 @@ const fn class_columns(split: Split, n: usize) -> [PublishedColumn; 4] {
 static TEST_COLUMNS: [PublishedColumn; 4] = class_columns(Split::Test, TEST_QUESTIONS);
 static VALID_COLUMNS: [PublishedColumn; 4] = class_columns(Split::Valid, VALID_QUESTIONS);
 static CNN_COLUMNS: [PublishedColumn; 2] = [
-    PublishedColumn { label: "Validation", split: Split::Valid, class: None, n: CNN_VALID_QUESTIONS },
+    PublishedColumn {
+        label: "Validation",
+        split: Split::Valid,
+        class: None,
+        n: CNN_VALID_QUESTIONS,
+    },
     PublishedColumn { label: "Test", split: Split::Test, class: None, n: CNN_TEST_QUESTIONS },
 ];
 
@@ -245,6 +250,7 @@ use Footnote::{Hermann, People};
 use Variant::{Anonymised, Ensemble, WithoutCooccurrences, WithoutSoftWeighting, WithoutTime};
 
 #[rustfmt::skip]
+#[expect(clippy::approx_constant, reason = "a figure of the paper, not 1/π")]
 static TABLE_2: PublishedTable = PublishedTable {
     source: "Table 2",
     title: "Results on the CBT test set",
@@ -337,6 +343,7 @@ static ABLATION: PublishedTable = PublishedTable {
 };
 
 #[rustfmt::skip]
+#[expect(clippy::approx_constant, reason = "a figure of the paper, not 1/π")]
 static ANONYMISED: PublishedTable = PublishedTable {
     source: "Appendix D",
     title: "Effects of anonymising entities in CBT",
@@ -351,6 +358,7 @@ static ANONYMISED: PublishedTable = PublishedTable {
 };
 
 #[rustfmt::skip]
+#[expect(clippy::approx_constant, reason = "a figure of the paper, not 1/π")]
 static WINDOWS: PublishedTable = PublishedTable {
     source: "Appendix E",
     title: "Results on the CBT test set when considering all windows or targets",
@@ -372,3 +380,95 @@ static GOLDILOCKS: PublishedTable = PublishedTable {
     columns: &VALID_COLUMNS,
     rows: &[],
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sums of the columns, added up from the paper's source apart from this file.
+    #[test]
+    fn the_columns_add_up_to_the_papers() {
+        let sums = |kind: TableKind| -> Vec<f64> {
+            let PublishedTable { columns, rows, .. } = kind.published();
+            let sum = |column: usize| rows.iter().map(|row| row.figures[column]).sum::<f64>();
+            (0..columns.len()).map(|column| (sum(column) * 1000.0).round() / 1000.0).collect()
+        };
+        assert_eq!(sums(TableKind::Table2), [7.724, 8.894, 11.84, 10.734]);
+        assert_eq!(sums(TableKind::Cnn), [5.736, 5.975]);
+        assert_eq!(sums(TableKind::Validation), [7.153, 8.113, 9.94, 9.684]);
+        assert_eq!(sums(TableKind::Ablation), [5.593, 5.888]);
+        assert_eq!(sums(TableKind::Anonymised), [2.489, 2.524, 3.156, 2.989]);
+        assert_eq!(sums(TableKind::Windows), [3.833, 3.862, 4.783, 4.474]);
+    }
+
+    #[test]
+    fn every_row_has_a_figure_a_column_and_a_model_of_its_own() {
+        for kind in TableKind::ALL {
+            let table = kind.published();
+            for row in table.rows {
+                assert_eq!(row.figures.len(), table.columns.len(), "{}", row.label);
+                let same = |other: &&PublishedRow| table.is_row_of(other, row.name, row.variants);
+                assert_eq!(
+                    table.rows.iter().filter(same).count(),
+                    1,
+                    "{}: {}",
+                    table.source,
+                    row.label
+                );
+            }
+            assert_eq!(TableKind::from_code(kind.code()), Some(kind));
+        }
+        let rows = TableKind::ALL.map(|kind| kind.published().rows.len());
+        assert_eq!(rows, [19, 17, 11, 9, 5, 7, 0]);
+    }
+
+    #[test]
+    fn known_cells_stand_where_the_paper_has_them() {
+        let cell = |kind: TableKind, label: &str, column: usize| {
+            let rows = &kind.published().rows;
+            rows.iter().find(|row| row.label == label).unwrap().figures[column]
+        };
+        assert_eq!(cell(TableKind::Table2, "Humans (context+query)", 3), 0.708);
+        assert_eq!(cell(TableKind::Table2, "LSTMs (context+query)", 2), 0.818);
+        assert_eq!(cell(TableKind::Validation, "Kneser-Ney language model + cache", 3), 0.693);
+        assert_eq!(cell(TableKind::Cnn, "Sliding window", 1), 0.006);
+        assert_eq!(
+            cell(TableKind::Ablation, "MemNNs (window mem. + self-sup. + ensemble) -time", 1),
+            0.679
+        );
+        assert_eq!(cell(TableKind::Anonymised, "ANONYMIZED MemNNs (window +self-sup.)", 0), 0.581);
+        assert_eq!(cell(TableKind::Windows, "MemNNs (LM + self-sup.)", 3), 0.647);
+    }
+
+    #[test]
+    fn people_answered_250_questions_and_models_the_whole_set() {
+        let table = TableKind::Table2.published();
+        assert_eq!(table.rows[1].accuracy(0, table.columns[0].n).n, 250);
+        assert_eq!(table.rows[2].accuracy(0, table.columns[0].n).n, 2_500);
+        let cnn = TableKind::Cnn.published();
+        assert_eq!([cnn.columns[0].n, cnn.columns[1].n], [3_924, 3_198]);
+    }
+
+    #[test]
+    fn settings_choose_the_row_only_where_a_table_tells_them_apart() {
+        let variant = Variant::from_setting;
+        assert_eq!(variant("time", "0"), Some(WithoutTime));
+        assert_eq!(variant("time", "0.1"), None);
+        assert_eq!(variant("ensemble", "11"), Some(Ensemble));
+        assert_eq!(variant("ensemble", "1"), None);
+        let matching = |kind: TableKind, variants: &[Variant]| -> Vec<&str> {
+            let table = kind.published();
+            let name = "memnn-window-selfsup";
+            let rows = table.rows.iter().filter(|row| table.is_row_of(row, name, variants));
+            rows.map(|row| row.label).collect()
+        };
+        let plain = "MemNNs (window memory + self-sup.)";
+        assert_eq!(matching(TableKind::Table2, &[WithoutTime]), [plain]);
+        assert_eq!(
+            matching(TableKind::Ablation, &[WithoutTime]),
+            ["MemNNs (window mem. + self-sup.) -time"]
+        );
+        assert!(matching(TableKind::Table2, &[Anonymised]).is_empty());
+        assert!(matching(TableKind::Windows, &[Ensemble]).is_empty());
+    }
+}

@@ -70,7 +70,8 @@ pub fn book_title(name: &str) -> String {
 }
 
 fn query_words<'a>(question: &Question<'a>) -> Vec<&'a str> {
-    let word = |(place, &word)| if place == question.blank { BLANK_WORD } else { question.word(word) };
+    let word =
+        |(place, &word)| if place == question.blank { BLANK_WORD } else { question.word(word) };
     question.query.iter().enumerate().map(word).collect()
 }
 
@@ -90,7 +91,9 @@ fn runs(words: &[&str], candidates: &[Candidate]) -> Vec<Run> {
         let text = if kind == "gap" { String::new() } else { printed(word).to_owned() };
         let space = if is_joined { "" } else { " " };
         match runs.last_mut() {
-            Some(run) if run.kind == "plain" && kind == "plain" => run.text += &format!("{space}{text}"),
+            Some(run) if run.kind == "plain" && kind == "plain" => {
+                run.text += &format!("{space}{text}")
+            }
             // The space stands outside a marked word, at the end of the run before it.
             Some(run) if run.kind == "plain" => {
                 run.text += space;
@@ -110,7 +113,8 @@ fn runs(words: &[&str], candidates: &[Candidate]) -> Vec<Run> {
 /// Whether a token stands right behind the one before it.
 fn joins_previous(word: &str) -> bool {
     let is_punctuation = || {
-        let closing = [",", ".", ";", ":", "!", "?", "''", "'", ")", "]", "-RRB-", "-RSB-", "...", "”", "’"];
+        let closing =
+            [",", ".", ";", ":", "!", "?", "''", "'", ")", "]", "-RRB-", "-RSB-", "...", "”", "’"];
         closing.contains(&word)
     };
     let is_clitic = || ["'s", "'S", "n't", "'m", "'re", "'ve", "'ll", "'d", "N'T"].contains(&word);
@@ -139,7 +143,8 @@ mod tests {
     fn tokens_are_set_as_text_and_candidates_are_marked() {
         let candidates = [("Anna", true), ("soup", false)]
             .map(|(word, is_answer)| Candidate { word: word.to_owned(), is_answer });
-        let words = ["``", "Do", "n't", "eat", "XXXXX", "'s", "soup", ",", "''", "said", "Anna", "."];
+        let words =
+            ["``", "Do", "n't", "eat", "XXXXX", "'s", "soup", ",", "''", "said", "Anna", "."];
         let runs: Vec<(&str, String)> =
             runs(&words, &candidates).into_iter().map(|run| (run.kind, run.text)).collect();
         let expected = [

@@ -78,3 +78,51 @@ impl Statistics {
         text
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::{fixture, text};
+
+    #[test]
+    fn table_1_stands_beside_the_papers() {
+        let statistics = Statistics {
+            books: [8, 3, 3],
+            questions: [1_700, 300, 310],
+            words_in_contexts: [312.4, 300.5, 299.4],
+            words_in_queries: [15.2, 14.8, 16.0],
+            distinct_candidates: [900, 200, 210],
+            vocabulary: 4_321,
+        };
+        let set = fixture::set();
+        let provenance = fixture::report(&set).provenance;
+        expect![[r#"
+            Table 1: Statistics of the CBT
+
+            Statistic                            Training  Validation  Test
+            ─────────────────────────────────────────────────────────────────
+            Number of books                            8       3            3
+              paper                                   98       5            5
+            Number of questions (context+query)    1,700     300          310
+              paper                              669,343   8,000       10,000
+            Average words in contexts                312     301          299
+              paper                                  465     435          445
+            Average words in queries                  15      15           16
+              paper                                   31      27           29
+            Distinct candidates                      900     200          210
+              paper                               37,242   5,485        7,108
+
+            Vocabulary size                        4,321
+              paper                               53,628
+
+            Questions: rebuilt from the paper’s books, not the released ones.
+            goldilocks 0.1.0, data 0123abcd, 1 May 2026.
+        "#]]
+        .assert_eq(&text::write(&statistics.grid(&provenance)));
+        let csv = statistics.csv();
+        assert_eq!(csv.lines().count(), 1 + 5 * 3 + 1);
+        assert!(csv.contains("Average words in contexts,Training,312.4,465\r\n"));
+    }
+}

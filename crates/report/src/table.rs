@@ -6,6 +6,7 @@
 use evaluation::{Accuracy, Difference, Results, Spread, evaluate, over_seeds};
 use questions::Split;
 
+use crate::layout::settings;
 use crate::paper::{Footnote, PublishedColumn, PublishedRow, TableKind, Variant};
 use crate::{Error, Provenance, Report, Row};
 
@@ -31,6 +32,8 @@ pub struct TableRow {
     pub name: String,
     /// The settings that were not left at their defaults.
     pub settings: Vec<(String, String)>,
+    /// The seeds behind ours.
+    pub seeds: Vec<u64>,
     /// The paper's label, or ours beyond the paper.
     pub label: String,
     /// The block that it stands in; ours beyond the paper are in the last one.
@@ -77,7 +80,8 @@ impl Table {
             };
             let ours: Vec<usize> = (0..report.rows.len()).filter(is_ours).collect();
             ours.iter().for_each(|&place| is_shown[place] = true);
-            let places = if ours.is_empty() { vec![None] } else { ours.into_iter().map(Some).collect() };
+            let places =
+                if ours.is_empty() { vec![None] } else { ours.into_iter().map(Some).collect() };
             rows.extend(places.into_iter().map(|place| (Some(paper), place)));
         }
         let beyond = (0..report.rows.len()).filter(|&place| !is_shown[place]);
@@ -97,6 +101,7 @@ impl Table {
                 ours: place,
                 name: name.expect("a row is the paper's or ours").to_owned(),
                 settings: ours.map(|ours| ours.settings.clone()).unwrap_or_default(),
+                seeds: ours.iter().flat_map(|ours| &ours.runs).map(|run| run.seed).collect(),
                 label: label.expect("a row is the paper's or ours").to_owned(),
                 block: paper.map_or(last_block, |paper| paper.block),
                 footnote: paper.and_then(|paper| paper.footnote),
@@ -105,12 +110,12 @@ impl Table {
             }
         };
         let mut rows: Vec<TableRow> = rows.into_iter().map(row).collect();
+        tell_apart(&mut rows);
         for column in 0..published.columns.len() {
             mark_best(&mut rows, column, |f| f.ours, |f| &mut f.is_best);
             mark_best(&mut rows, column, |f| f.paper, |f| &mut f.is_best_in_paper);
         }
-        let runs = report.rows.iter().flat_map(|row| &row.runs);
-        let mut seeds: Vec<u64> = runs.map(|run| run.seed).collect();
+        let mut seeds: Vec<u64> = rows.iter().flat_map(|row| row.seeds.iter().copied()).collect();
         seeds.sort_unstable();
         seeds.dedup();
         Ok(Self { kind, provenance: report.provenance.clone(), seeds, rows })
@@ -171,7 +176,8 @@ impl RowResults {
             return Some((*first, None));
         }
         let spreads = over_seeds(&self.seeds);
-        let spread = *spreads.iter().find(|seeds| seeds.split == split)?.classes.get(column.class)?;
+        let spread =
+            *spreads.iter().find(|seeds| seeds.split == split)?.classes.get(column.class)?;
         // The interval is that of one sample of n questions: more seeds do not make more questions.
         Some((Accuracy::new(spread.mean, first.n), Some(spread)))
     }
@@ -180,6 +186,16 @@ impl RowResults {
 /// The variants that a row's settings make.
 fn variants(row: &Row<'_>) -> Vec<Variant> {
     row.settings.iter().filter_map(|(key, value)| Variant::from_setting(key, value)).collect()
+}
+
+/// Adds the settings to labels that stand twice: two runs of one row of the paper.
+fn tell_apart(rows: &mut [TableRow]) {
+    let labels: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
+    for row in rows.iter_mut().filter(|row| !row.settings.is_empty()) {
+        if labels.iter().filter(|label| **label == row.label).count() > 1 {
+            row.label = format!("{}, {}", row.label, settings(&row.settings));
+        }
+    }
 }
 
 /// Marks the best models of a column, all of them where they are level; people are no model.
@@ -197,5 +213,97 @@ fn mark_best(
         if figure(cell).is_some_and(|accuracy| accuracy.accuracy == best) {
             *mark(cell) = true;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Source, fixture};
+
+    fn row<'t>(table: &'t Table, label: &str) -> &'t TableRow {
+        table.rows.iter().find(|row| row.label == label).unwrap()
+    }
+
+    #[test]
+    fn rows_that_have_not_been_run_keep_their_place() {
+        let set = fixture::set();
+        let table = Table::of(&fixture::report(&set), TableKind::Anonymised).unwrap();
+        let rows: Vec<(&str, Option<usize>)> =
+            table.rows.iter().map(|row| (row.name.as_str(), row.ours)).collect();
+        let expected = [
+            ("memnn-lexical", None),
+            ("memnn-window", Some(0)),
+            ("memnn-sentential", None),
+            ("memnn-window-selfsup", Some(1)),
+            ("memnn-window-selfsup", None),
+            ("ours & <more>", Some(2)),
+        ];
+        assert_eq!(rows, expected);
+    }
+
+    #[test]
+    fn the_best_is_marked_in_ours_and_in_the_papers_and_never_people() {
+        let set = fixture::set();
+        let mut report = fixture::report(&set);
+        report.rows.push(fixture::row(&set, "humans-context-query", |_| true));
+        let table = Table::of(&report, TableKind::Table2).unwrap();
+        let best = |label: &str| -> Vec<bool> {
+            row(&table, label).cells.iter().map(|c| c.is_best).collect()
+        };
+        // The window model has .5 in each class; the self-supervised one 1, but .5 on prepositions.
+        assert_eq!(best("MemNNs (window memory)"), [false, false, false, true]);
+        assert_eq!(best("MemNNs (window memory + self-sup.)"), [true; 4]);
+        assert_eq!(best("Humans (context+query)"), [false; 4]);
+        let in_paper = |label: &str| row(&table, label).cells[0].is_best_in_paper;
+        assert!(in_paper("MemNNs (window memory + self-sup.)"));
+        assert!(!in_paper("Humans (context+query)"));
+    }
+
+    #[test]
+    fn several_seeds_give_their_mean_and_spread_over_the_same_questions() {
+        let set = fixture::set();
+        let mut report = fixture::report(&set);
+        let mut second = fixture::row(&set, "memnn-window", |_| true).runs.remove(0);
+        second.seed = 2;
+        report.rows[0].runs.push(second);
+        let table = Table::of(&report, TableKind::Anonymised).unwrap();
+        let cell = &row(&table, "MemNNs (window mem.)").cells[0];
+        // Two questions a class: .5 and 1 have mean .75 and deviation .25 √2.
+        let ours = cell.ours.unwrap();
+        assert_eq!((ours.accuracy, ours.n), (0.75, 2));
+        assert!((cell.spread.unwrap().deviation.unwrap() - 0.25 * 2_f64.sqrt()).abs() < 1e-12);
+        assert_eq!(table.seeds, [1, 2]);
+    }
+
+    #[test]
+    fn nothing_is_judged_on_the_tales() {
+        let set = fixture::set();
+        let mut report = fixture::report(&set);
+        assert_eq!(Table::of(&report, TableKind::Anonymised).unwrap().differences().count(), 8);
+        report.provenance.source = Source::Tales;
+        assert_eq!(Table::of(&report, TableKind::Anonymised).unwrap().differences().count(), 0);
+    }
+
+    #[test]
+    fn two_runs_of_one_row_are_told_apart_by_their_settings() {
+        let set = fixture::set();
+        let mut report = fixture::report(&set);
+        report.rows.push(fixture::row(&set, "memnn-window", |_| true));
+        let table = Table::of(&report, TableKind::Anonymised).unwrap();
+        let labels: Vec<&str> = table.rows[1..3].iter().map(|row| row.label.as_str()).collect();
+        assert_eq!(labels, ["MemNNs (window mem.), dim=20", "MemNNs (window mem.)"]);
+    }
+
+    #[test]
+    fn a_row_without_a_run_is_an_error() {
+        let set = fixture::set();
+        let mut report = fixture::report(&set);
+        report.rows[1].runs.clear();
+        let error = Table::of(&report, TableKind::Anonymised).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "row `memnn-window-selfsup` has no run: expected at least one seed's predictions"
+        );
     }
 }

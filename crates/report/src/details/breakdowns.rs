@@ -93,8 +93,8 @@ impl Breakdowns<'_, '_> {
         let words = Words {
             id: "books",
             title: "By book",
-            text: "Books differ more than models do: a few books make a test, so their spread is the \
-                   spread to expect from other books.",
+            text: "The models that are best in some column, book by book. A few books make a test: their \
+                   spread is what to expect from other books.",
             rows: "Book",
         };
         self.section(
@@ -112,17 +112,18 @@ impl Breakdowns<'_, '_> {
                    near falls off with the distance.",
             rows: "Last seen, sentences before the query",
         };
-        self.section(words, |shown, split| by_position(shown.checked, split), |distance| {
-            Distance::of(*distance)
-        })
+        self.section(
+            words,
+            |shown, split| by_position(shown.checked, split),
+            |distance| Distance::of(*distance),
+        )
     }
 
     fn by_frequency(&self, training: &TrainingText<'_>) -> Section {
         let words = Words {
             id: "frequencies",
             title: "By frequency of the answer",
-            text: "How often the answer stands in the training books. A model that has learnt words well \
-                   needs to have met them.",
+            text: "How often the answer stands in the training books: whether rare words are harder.",
             rows: "Times in the training text",
         };
         self.section(
@@ -143,7 +144,8 @@ impl Breakdowns<'_, '_> {
             .shown
             .iter()
             .map(|shown| {
-                let bins = |c: &PublishedColumn| pool(&breakdown(shown, Some(c.split)), c.class, &bin);
+                let bins =
+                    |c: &PublishedColumn| pool(&breakdown(shown, Some(c.split)), c.class, &bin);
                 self.columns.iter().map(bins).collect()
             })
             .collect();
@@ -201,7 +203,12 @@ impl Breakdowns<'_, '_> {
         figures.enumerate().flat_map(of_model).collect()
     }
 
-    fn grid<B: Ord + ToString>(&self, words: &Words, bins: &[&B], figures: &[Vec<Bins<B>>]) -> Grid {
+    fn grid<B: Ord + ToString>(
+        &self,
+        words: &Words,
+        bins: &[&B],
+        figures: &[Vec<Bins<B>>],
+    ) -> Grid {
         let row = |(place, bin): (usize, &&B)| {
             let cell = |column: usize| {
                 let accuracies = || figures.iter().map(|model| model[column].get(*bin));

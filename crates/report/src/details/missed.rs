@@ -21,10 +21,7 @@ pub struct MissedByAll<'t, 'a> {
 ///
 /// # Errors
 /// [`Error::Evaluation`] where two models disagree about a question.
-pub fn missed<'t, 'a>(
-    report: &Report<'a>,
-    table: &'t Table,
-) -> Result<MissedByAll<'t, 'a>, Error> {
+pub fn missed<'t, 'a>(report: &Report<'a>, table: &'t Table) -> Result<MissedByAll<'t, 'a>, Error> {
     let mut models: Vec<(&'t str, &Checked<'a>)> = Vec::new();
     for (row, place) in super::models(table) {
         let checked = first_run(report, place);

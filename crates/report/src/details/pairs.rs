@@ -29,10 +29,15 @@ pub fn pairs(report: &Report<'_>, table: &Table) -> Result<Option<Section>, Erro
     let mut left_out = Vec::new();
     for (row, place) in models(table).filter(|(_, place)| *place != best_row) {
         let first = of_columns(first_run(report, place), table.columns())?;
-        match first.zip(second.as_ref()).map(|(first, second)| compare(&first, second, BOOTSTRAP_SEED)) {
+        match first
+            .zip(second.as_ref())
+            .map(|(first, second)| compare(&first, second, BOOTSTRAP_SEED))
+        {
             Some(Ok(comparisons)) => compared.push((row, comparisons)),
             // A model that answers other questions has no pairs; the others still have.
-            None | Some(Err(evaluation::Error::OtherQuestions { .. })) => left_out.push(row.label.as_str()),
+            None | Some(Err(evaluation::Error::OtherQuestions { .. })) => {
+                left_out.push(row.label.as_str())
+            }
             Some(Err(error)) => return Err(error.into()),
         }
     }
@@ -41,7 +46,8 @@ pub fn pairs(report: &Report<'_>, table: &Table) -> Result<Option<Section>, Erro
     }
     let mut section = paired_section(&compared, &best.label, table.columns());
     if !left_out.is_empty() {
-        let note = format!("Not compared, because they answer other questions: {}.", left_out.join(", "));
+        let note =
+            format!("Not compared, because they answer other questions: {}.", left_out.join(", "));
         section.grid.notes.push(note);
     }
     Ok(Some(section))
@@ -72,7 +78,10 @@ fn paired_section(
     columns: &[PublishedColumn],
 ) -> Section {
     let ends = compared.iter().flat_map(|(_, comparisons)| {
-        columns.iter().filter_map(|column| paired(comparisons, column)).flat_map(|p| [p.low, p.high])
+        columns
+            .iter()
+            .filter_map(|column| paired(comparisons, column))
+            .flat_map(|p| [p.low, p.high])
     });
     let panel = |column: &PublishedColumn| Panel {
         title: column.label.to_owned(),
@@ -91,12 +100,6 @@ fn paired_section(
         starts_block: place > 0 && compared[place - 1].0.block != row.block,
     });
     let rows: Vec<GridRow> = rows.collect();
-    let books = compared.iter().flat_map(|(_, comparisons)| comparisons);
-    let resampled = if books.clone().all(|c| c.resampled == Resampled::Books) {
-        "The intervals resample books, then questions within them."
-    } else {
-        "Not every question's book is known: the intervals resample questions and are too narrow."
-    };
     Section {
         title: "Pairs of models",
         text: format!(
@@ -106,7 +109,8 @@ fn paired_section(
         chart: Chart {
             id: "pairs",
             title: format!("Accuracy of each model minus that of {best}"),
-            description: "One panel a column of the table; the figures stand in the table below.".into(),
+            description: "One panel a column of the table; the figures stand in the table below."
+                .into(),
             axis: Axis::differences(ends),
             series: vec![Series { label: "difference, 95 % interval".into(), shape: Shape::Disc }],
             rule: Some("no difference".into()),
@@ -121,15 +125,25 @@ fn paired_section(
             head: head("Methods", columns),
             rows,
             foot: Vec::new(),
-            notes: vec![
-                format!("Difference with its 95 % bootstrap interval. {resampled}"),
-                "Second line: p of McNemar's exact test, after Holm's correction over the classes where \
-                 there are classes; then how many questions only this model and only the best model has \
-                 right."
-                    .into(),
-            ],
+            notes: paired_notes(compared),
         },
     }
+}
+
+fn paired_notes(compared: &[(&TableRow, Vec<Comparison>)]) -> Vec<String> {
+    let books = compared.iter().flat_map(|(_, comparisons)| comparisons);
+    let resampled = if books.clone().all(|c| c.resampled == Resampled::Books) {
+        "The intervals resample books, then questions within them."
+    } else {
+        "Not every question’s book is known: the intervals resample questions and are too narrow."
+    };
+    vec![
+                "First line: the difference, and p of McNemar’s exact test, after Holm’s correction over the \
+                 classes where there are classes."
+                    .into(),
+                format!("Second line: the difference’s 95 % bootstrap interval. {resampled}"),
+                "Third line: how many questions only this model, and only the best model, has right.".into(),
+            ]
 }
 
 fn paired_cell(paired: Option<&Paired>) -> Cell {
@@ -137,10 +151,11 @@ fn paired_cell(paired: Option<&Paired>) -> Cell {
     let interval = [paired.low, paired.high].map(number::difference).join(" to ");
     let p = number::p_value(paired.p_holm.unwrap_or(paired.p));
     let p = if p.starts_with('<') { format!("p {p}") } else { format!("p = {p}") };
-    let discordant = format!("{p}, {} : {}", paired.only_first, paired.only_second);
+    let discordant = format!("{} : {}", paired.only_first, paired.only_second);
     Cell {
         lines: vec![
-            Line::new(number::difference(paired.difference), interval),
+            Line::new(number::difference(paired.difference), p),
+            Line::new("", interval),
             Line::new("", discordant),
         ],
         value: Some(paired.difference),
