@@ -18,3 +18,23 @@ pub fn goldilocks(folder: &Path, arguments: &[&str]) -> String {
     );
     text.replace(&folder.display().to_string(), "DIR")
 }
+
+/// The paths of all files below a folder, sorted, with `/` between their parts.
+pub fn files_below(folder: &Path) -> Vec<String> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(next).expect("a folder of the test can be read") {
+            let path = entry.expect("an entry of the test can be read").path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => {
+                    let name = path.strip_prefix(folder).expect("it is below the folder");
+                    files.push(name.to_string_lossy().replace('\\', "/"));
+                }
+            }
+        }
+    }
+    files.sort();
+    files
+}

@@ -1,0 +1,128 @@
+//! Bad input: what is wrong, where, what was expected, what to do; and nothing half-written stays.
+
+use std::fs;
+use std::path::Path;
+
+use expect_test::{Expect, expect};
+use tempfile::TempDir;
+
+use crate::run::{files_below, goldilocks};
+
+/// Runs a command that must fail, or warn, in a folder with one input; nothing but the input may be there after.
+fn refuses(input: (&str, &[u8]), arguments: &str, expected: &Expect) {
+    let folder = TempDir::new().unwrap();
+    let (name, bytes) = input;
+    fs::write(folder.path().join(name), bytes).unwrap();
+    let said = goldilocks(folder.path(), &arguments.split(' ').collect::<Vec<_>>());
+    expected.assert_eq(&said);
+    assert_eq!(files_below(folder.path()), [name]);
+}
+
+fn sentences(count: usize) -> String {
+    (0..count).map(|n| format!("The bear ate {n} bowls of porridge. ")).collect()
+}
+
+/// A CBT question about three sentences.
+fn question(query_line: &str) -> String {
+    format!("1 The fox sat .\n2 The hen ran .\n3 {query_line}\n\n")
+}
+
+const GOOD: &str = "The XXXXX slept .\tfox\t\tfox|hen";
+
+#[test]
+fn a_missing_book_is_named() {
+    refuses(("other.txt", b"x"), "build bear.txt -o out", &expect![[r#""#]]);
+    refuses(("other.txt", b"x"), "tag bear.txt", &expect![[r#""#]]);
+}
+
+#[test]
+fn a_folder_without_books_is_named() {
+    refuses(("notes.md", b"x"), "build . -o out", &expect![[r#""#]]);
+}
+
+#[test]
+fn an_empty_book_is_named() {
+    refuses(("empty.txt", b" \n"), "build empty.txt -o out", &expect![[r#""#]]);
+}
+
+#[test]
+fn a_binary_file_is_named() {
+    let bytes = b"PK\x03\x04 not a tale \0\0\0";
+    refuses(("bear.txt", bytes), "build bear.txt -o out", &expect![[r#""#]]);
+}
+
+#[test]
+fn a_book_that_is_too_short_is_named_or_left_out() {
+    let tale = sentences(17);
+    let input = ("mybook.txt", tale.as_bytes());
+    refuses(input, "build mybook.txt -o out", &expect![[r#""#]]);
+    refuses(input, "build mybook.txt -o out --skip-short", &expect![[r#""#]]);
+}
+
+#[test]
+fn a_question_file_that_was_cut_is_named() {
+    let whole = question(GOOD).repeat(2);
+    let cut = &whole[..whole.len() - 20];
+    refuses(("cut.txt", cut.as_bytes()), "convert cut.txt out.jsonl", &expect![[r#""#]]);
+}
+
+#[test]
+fn a_query_has_one_blank() {
+    let none = question("The owl slept .\tfox\t\tfox|hen");
+    refuses(("set.txt", none.as_bytes()), "stats set.txt", &expect![[r#""#]]);
+    let two = question("The XXXXX saw the XXXXX .\tfox\t\tfox|hen");
+    refuses(("set.txt", two.as_bytes()), "stats set.txt", &expect![[r#""#]]);
+}
+
+#[test]
+fn an_answer_must_be_a_candidate() {
+    let other = question("The XXXXX slept .\towl\t\tfox|hen");
+    refuses(("set.txt", other.as_bytes()), "convert set.txt out", &expect![[r#""#]]);
+}
+
+#[test]
+fn empty_candidate_fields_are_counted_and_written_back() {
+    let odd = question("The XXXXX slept .\tfox\t\tfox|hen||") + &question(GOOD);
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("set.txt"), &odd).unwrap();
+    expect![[r#""#]].assert_eq(&goldilocks(folder.path(), &["convert", "set.txt", "compact"]));
+    expect![[r#""#]].assert_eq(&goldilocks(folder.path(), &["convert", "compact", "again.txt"]));
+    assert_eq!(fs::read_to_string(folder.path().join("again.txt")).unwrap(), odd);
+}
+
+#[test]
+fn a_damaged_compact_form_is_named() {
+    let folder = TempDir::new().unwrap();
+    goldilocks(folder.path(), &["build", "-o", "set"]);
+    let biggest = |folder: &Path| {
+        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        files.max_by_key(|file| fs::metadata(file).unwrap().len()).unwrap()
+    };
+    let file = biggest(&folder.path().join("set"));
+    let mut bytes = fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&file, &bytes).unwrap();
+    expect![[r#""#]].assert_eq(&goldilocks(folder.path(), &["stats", "set"]));
+}
+
+#[test]
+fn nothing_is_overwritten_unless_asked() {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("out")).unwrap();
+    fs::write(folder.path().join("out/diary.txt"), "Dear diary").unwrap();
+    expect![[r#""#]].assert_eq(&goldilocks(folder.path(), &["build", "-o", "out"]));
+    expect![[r#""#]].assert_eq(&goldilocks(folder.path(), &["build", "-o", "out", "--force"]));
+    assert_eq!(files_below(folder.path()), ["out/diary.txt"]);
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_nearest() {
+    let input = ("other.txt", b"x".as_slice());
+    refuses(input, "train word-distanc --data set -o out", &expect![[r#""#]]);
+    refuses(input, "train word-distance --data set -o out --set max_penalti=3", &expect![[r#""#]]);
+    refuses(input, "build -o out --set contexts=3", &expect![[r#""#]]);
+    refuses(input, "reproduce table-3", &expect![[r#""#]]);
+    refuses(input, "stats nowhere", &expect![[r#""#]]);
+    refuses(input, "answer nowhere set -o out.jsonl", &expect![[r#""#]]);
+}
