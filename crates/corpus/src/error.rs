@@ -46,7 +46,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// Not a text file.
-    #[error("{}:{line}: expected text, found control character {character:?}", path.display())]
+    #[error("{}:{line}: expected text, found control character U+{:04X}", path.display(), u32::from(*character))]
     Binary {
         /// The file.
         path: PathBuf,
@@ -116,7 +116,7 @@ impl Error {
                 format!("is the name spelled right? `ls {folder}` shows what is there")
             }
             Self::Folder { path } => {
-                format!("name one of its files, for instance `{}`", path.join("book.txt").display())
+                format!("name one of the books in it: `ls {}` shows them", path.display())
             }
             Self::NoFolder { .. } => "name the folder that the file is in".into(),
             Self::NoBooks { .. } => {
@@ -164,31 +164,52 @@ mod tests {
     #[test]
     fn messages_name_the_place_and_the_way_out() {
         let path = PathBuf::from("tales/bears.txt");
-        check(Error::Missing { path: path.clone() }, expect![[r#"
+        check(
+            Error::Missing { path: path.clone() },
+            expect![[r#"
             error: tales/bears.txt: no such file or folder
-            hint: is the name spelled right? `ls tales` shows what is there"#]]);
-        check(Error::Missing { path: "bears.txt".into() }, expect![[r#"
+            hint: is the name spelled right? `ls tales` shows what is there"#]],
+        );
+        check(
+            Error::Missing { path: "bears.txt".into() },
+            expect![[r#"
             error: bears.txt: no such file or folder
-            hint: is the name spelled right? `ls .` shows what is there"#]]);
-        check(Error::Folder { path: "tales".into() }, expect![[r#"
-            error: tales: expected a book, found a folder
-            hint: name one of its files, for instance `tales/book.txt`"#]]);
-        check(Error::NoFolder { path: path.clone() }, expect![[r#"
+            hint: is the name spelled right? `ls .` shows what is there"#]],
+        );
+        check(
+            Error::Folder { path: "tales".into() },
+            expect![[r#"
+                error: tales: expected a book, found a folder
+                hint: name one of the books in it: `ls tales` shows them"#]],
+        );
+        check(
+            Error::NoFolder { path: path.clone() },
+            expect![[r#"
             error: tales/bears.txt: expected a folder, found a file
-            hint: name the folder that the file is in"#]]);
-        check(Error::NoBooks { path: "tales".into() }, expect![[r#"
+            hint: name the folder that the file is in"#]],
+        );
+        check(
+            Error::NoBooks { path: "tales".into() },
+            expect![[r#"
             error: tales: no books: expected .txt or .epub files in it or below
-            hint: books are recognised by their endings: rename plain text to `.txt`"#]]);
-        check(Error::Empty { path: path.clone() }, expect![[r#"
+            hint: books are recognised by their endings: rename plain text to `.txt`"#]],
+        );
+        check(
+            Error::Empty { path: path.clone() },
+            expect![[r#"
             error: tales/bears.txt: expected a book, found no text
-            hint: was the download interrupted? fetch the book again"#]]);
-        check(Error::Binary { path: path.clone(), line: 3, character: '\0' }, expect![[r#"
-            error: tales/bears.txt:3: expected text, found control character '\0'
-            hint: is this a text file under a wrong name? an .epub file must end in `.epub`"#]]);
+            hint: was the download interrupted? fetch the book again"#]],
+        );
+        check(
+            Error::Binary { path: path.clone(), line: 3, character: '\0' },
+            expect![[r#"
+                error: tales/bears.txt:3: expected text, found control character U+0000
+                hint: is this a text file under a wrong name? an .epub file must end in `.epub`"#]],
+        );
         check(
             Error::Binary { path: "bears.mobi".into(), line: 1, character: '\u{1}' },
             expect![[r#"
-                error: bears.mobi:1: expected text, found control character '\u{1}'
+                error: bears.mobi:1: expected text, found control character U+0001
                 hint: only plain text and .epub files can be read: convert the book first"#]],
         );
         check(

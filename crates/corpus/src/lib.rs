@@ -6,6 +6,7 @@
 
 mod epub;
 mod error;
+pub mod gutenberg;
 mod read;
 mod sentences;
 mod tagged;

@@ -187,8 +187,8 @@ mod tests {
             FOLDER: expected a book, found a folder
             FOLDER/empty.txt: expected a book, found no text
             FOLDER/blank.txt: expected a book, found no text
-            FOLDER/picture.txt:3: expected text, found control character '\0'
-            FOLDER/noise.txt:2: expected text, found control character '\u{1}'
+            FOLDER/picture.txt:3: expected text, found control character U+0000
+            FOLDER/noise.txt:2: expected text, found control character U+0001
             FOLDER/text.epub: damaged .epub: [UnreadableArchive - `None`]: invalid Zip archive: Could not find EOCD
             FOLDER/cut.epub: damaged .epub: [UnreadableArchive - `None`]: invalid Zip archive: Could not find EOCD
         "#]].assert_eq(&messages);
@@ -227,7 +227,8 @@ mod tests {
         expect![[r#"
             FOLDER: no books: expected .txt or .epub files in it or below
             FOLDER/missing: no such file or folder
-            FOLDER/notes.md: expected a folder, found a file"#]].assert_eq(&messages);
+            FOLDER/notes.md: expected a folder, found a file"#]]
+        .assert_eq(&messages);
     }
 
     proptest! {

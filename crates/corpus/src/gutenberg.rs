@@ -1,0 +1,336 @@
+//! A book's file → the tale alone: finds what Project Gutenberg and the printer put around it (§2).
+//!
+//! Every cut asks for more than a word: a wording that only Project Gutenberg uses, a bracket that opens with a known
+//! word, or a heading with a list under it. What is in doubt stays. The released CBT text has all of this in it, so that
+//! whoever wants to build the same questions leaves the cuts away.
+
+mod brackets;
+mod contents;
+mod lines;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use lines::Lines;
+
+/// What a piece that is not the tale is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// Project Gutenberg's words before the book.
+    Header,
+    /// Project Gutenberg's words after the book.
+    Licence,
+    /// Who made the file.
+    Credits,
+    /// What the maker of the file has to say about it.
+    TranscribersNote,
+    /// A table of contents or a list of illustrations.
+    Contents,
+    /// The caption of an illustration.
+    Illustration,
+}
+
+/// A piece of a text that is not the tale.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// What it is.
+    pub part: Part,
+    /// Where it stands in the text, in bytes.
+    pub range: Range<usize>,
+}
+
+/// The text without the pieces that [`find`] finds.
+pub fn cut(text: &str) -> Cow<'_, str> {
+    let pieces = find(text);
+    if pieces.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut tale = String::with_capacity(text.len());
+    let mut place = 0;
+    for piece in pieces {
+        tale.push_str(&text[place..piece.range.start]);
+        place = piece.range.end;
+    }
+    tale.push_str(&text[place..]);
+    Cow::Owned(tale)
+}
+
+/// The pieces of a text that are not the tale, in their order; none overlaps another.
+pub fn find(text: &str) -> Vec<Piece> {
+    let lines = Lines::of(text);
+    let start = header_end(&lines);
+    let end = licence_start(&lines, start);
+    let mut pieces = Vec::new();
+    let mut add = |part, range: Range<usize>| pieces.push(Piece { part, range });
+    add(Part::Header, 0..lines.start(start));
+    add(Part::Licence, lines.start(end)..text.len());
+    for range in credits(&lines, start..end) {
+        add(Part::Credits, lines.bytes(range));
+    }
+    for range in notes(&lines, start..end) {
+        add(Part::TranscribersNote, lines.bytes(range));
+    }
+    for range in contents::find(&lines, start..end) {
+        add(Part::Contents, lines.bytes(range));
+    }
+    pieces.extend(brackets::find(text, lines.bytes(start..end)));
+    without_overlaps(pieces)
+}
+
+/// The pieces in order; one that starts in another is a part of it.
+fn without_overlaps(mut pieces: Vec<Piece>) -> Vec<Piece> {
+    pieces.retain(|piece| !piece.range.is_empty());
+    pieces.sort_by_key(|piece| (piece.range.start, piece.part));
+    let mut kept: Vec<Piece> = Vec::new();
+    for piece in pieces {
+        match kept.last_mut() {
+            Some(last) if piece.range.start < last.range.end => {
+                last.range.end = last.range.end.max(piece.range.end);
+            }
+            _ => kept.push(piece),
+        }
+    }
+    kept
+}
+
+/// The first line after Project Gutenberg's header: after `*** START OF THE PROJECT GUTENBERG EBOOK … ***`, whose title
+/// may run over some lines, or after the small print of the oldest files; 0 if there is none.
+fn header_end(lines: &Lines<'_>) -> usize {
+    const LONGEST_TITLE: usize = 5;
+    let all = 0..lines.len();
+    let start = all.clone().find(|&line| is_marker(lines.text(line), "START")).map(|line| {
+        let mut title = line..lines.len().min(line + LONGEST_TITLE);
+        title.find(|&line| lines.text(line).trim_end().ends_with("***")).unwrap_or(line) + 1
+    });
+    let small_print = all.clone().find(|&line| is_small_print(lines.text(line), "END"));
+    // Some files have their small print at the end.
+    let small_print = small_print
+        .map(|line| line + 1)
+        .filter(|&after| (after..lines.len()).any(|line| !lines.is_blank(line)));
+    start.max(small_print).unwrap_or(0)
+}
+
+/// The first line of Project Gutenberg's licence: `*** END OF THE PROJECT GUTENBERG EBOOK`, the line `End of Project
+/// Gutenberg's …` before it, or small print at the end; the number of lines if there is none.
+fn licence_start(lines: &Lines<'_>, start: usize) -> usize {
+    let is_licence = |line: usize| {
+        let text = lines.text(line);
+        is_marker(text, "END")
+            || is_small_print(text, "START")
+            || lines.starts_paragraph(line) && is_closing_line(text)
+    };
+    (start..lines.len()).find(|&line| is_licence(line)).unwrap_or(lines.len())
+}
+
+/// `*** START OF THIS PROJECT GUTENBERG EBOOK …`, with any number of stars and `THE`, `THIS` or neither.
+fn is_marker(line: &str, word: &str) -> bool {
+    line.trim_start().starts_with("**") && {
+        let letters = capitals(line);
+        ["OFTHE", "OFTHIS", "OF"]
+            .iter()
+            .any(|of| letters.starts_with(&format!("{word}{of}PROJECTGUTENBERG")))
+    }
+}
+
+/// `*END*THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*`.
+fn is_small_print(line: &str, word: &str) -> bool {
+    line.trim_start().starts_with('*')
+        && capitals(line).starts_with(&format!("{word}THESMALLPRINT"))
+}
+
+/// `End of Project Gutenberg's Tale, by Author`, `End of the Project Gutenberg EBook of Tale`.
+fn is_closing_line(line: &str) -> bool {
+    let line = line.trim_start();
+    let line = line.strip_prefix("The ").unwrap_or(line);
+    (line.starts_with("End of") || line.starts_with("END OF")) && {
+        let letters = capitals(line);
+        ["ENDOFTHEPROJECTGUTENBERG", "ENDOFTHISPROJECTGUTENBERG", "ENDOFPROJECTGUTENBERG"]
+            .iter()
+            .any(|wording| letters.starts_with(wording))
+    }
+}
+
+/// The letters at the start of a line, as capitals: what is left of a marker when its stars and spaces go.
+fn capitals(line: &str) -> String {
+    const ENOUGH: usize = 40;
+    let letters = line.chars().filter(char::is_ascii_alphabetic).take(ENOUGH);
+    letters.map(|c| c.to_ascii_uppercase()).collect()
+}
+
+/// Paragraphs near the start that say who made the file.
+fn credits<'a>(
+    lines: &'a Lines<'_>,
+    body: Range<usize>,
+) -> impl Iterator<Item = Range<usize>> + 'a {
+    const NEAR: usize = 60;
+    const LONGEST: usize = 8;
+    const WORDINGS: [&str; 7] = [
+        "produced by ",
+        "e-text prepared by ",
+        "etext prepared by ",
+        "this etext was prepared by ",
+        "this etext was produced by ",
+        "this ebook was produced by ",
+        "transcribed from the ",
+    ];
+    let near = body.start..body.end.min(body.start + NEAR);
+    lines.paragraphs(near).filter(|paragraph| {
+        let first = lines.text(paragraph.start).trim().to_ascii_lowercase();
+        paragraph.len() <= LONGEST
+            && WORDINGS.iter().any(|wording| first.starts_with(wording))
+            && is_signed(lines, paragraph.clone())
+    })
+}
+
+/// Whether a paragraph names the makers of a file: an address or the project's name stands in it, or nothing but names
+/// after `by`. A tale may start with `Produced by` too.
+fn is_signed(lines: &Lines<'_>, mut paragraph: Range<usize>) -> bool {
+    const NAMES: [&str; 8] =
+        ["gutenberg", "proofread", "http", "www.", "pgdp", "@", "internet archive", "html version"];
+    const BETWEEN_NAMES: [&str; 8] = ["by", "and", "the", "of", "for", "with", "from", "edition"];
+    let is_named = |line: usize| {
+        let line = lines.text(line).to_ascii_lowercase();
+        NAMES.iter().any(|name| line.contains(name))
+    };
+    let is_name =
+        |word: &str| word.starts_with(|c: char| !c.is_lowercase()) || BETWEEN_NAMES.contains(&word);
+    let words = paragraph.clone().flat_map(|line| lines.text(line).split_whitespace());
+    let after_by = words.skip_while(|word| *word != "by");
+    paragraph.any(is_named) || after_by.into_iter().all(is_name)
+}
+
+/// Paragraphs that start with `Transcriber's Note`; if that is all, the paragraph after it as well; and boxes drawn with
+/// `+---+` and `|` around such a paragraph.
+fn notes<'a>(lines: &'a Lines<'_>, body: Range<usize>) -> impl Iterator<Item = Range<usize>> + 'a {
+    let end = body.end;
+    lines.paragraphs(body).filter_map(move |paragraph| {
+        let is_boxed = |line: usize| lines.text(line).trim_start().starts_with(['|', '+']);
+        let mut candidates = if paragraph.clone().all(is_boxed) {
+            paragraph.clone()
+        } else {
+            paragraph.start..paragraph.start + 1
+        };
+        let first = candidates.find(|&line| is_note(lines.text(line)))?;
+        let heading = lines.text(first).trim_matches(|c: char| !c.is_alphanumeric());
+        let is_heading_alone = paragraph.len() == 1 && heading.split_whitespace().count() == 2;
+        let next = lines.paragraphs(paragraph.end..end).next();
+        match next {
+            Some(next) if is_heading_alone => Some(paragraph.start..next.end),
+            _ => Some(paragraph),
+        }
+    })
+}
+
+fn is_note(line: &str) -> bool {
+    let line = line.trim_start_matches(['|', '+', '*', '_', '=', ' ']).to_ascii_lowercase();
+    let line = line.replace('’', "'");
+    ["transcriber's note", "transcribers' note", "transcribers note"]
+        .iter()
+        .any(|wording| line.starts_with(wording))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TALE: &str =
+        "\nTHE THREE BEARS\n\nOnce there were three bears.\n\nThe end of the tale.\n\n";
+
+    fn parts(text: &str) -> Vec<Part> {
+        find(text).into_iter().map(|piece| piece.part).collect()
+    }
+
+    #[test]
+    fn every_wording_of_header_and_licence_goes() {
+        let headers = [
+            "*** START OF THE PROJECT GUTENBERG EBOOK THE THREE BEARS ***\n",
+            "***START OF THE PROJECT GUTENBERG EBOOK THE THREE BEARS***\n",
+            "*** START OF THIS PROJECT GUTENBERG EBOOK THE THREE BEARS, WHO LIVED\nIN A WOOD ***\n",
+            "**START OF PROJECT GUTENBERG ETEXT THE THREE BEARS\n",
+            "***START**THE SMALL PRINT!**FOR PUBLIC DOMAIN ETEXTS**START***\nWhy is this here?\n\
+             *END*THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*\n",
+            "*END THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*\n",
+        ];
+        let licences = [
+            "*** END OF THE PROJECT GUTENBERG EBOOK THE THREE BEARS ***\nLicence.\n",
+            "***END OF THIS PROJECT GUTENBERG EBOOK THE THREE BEARS***\n",
+            "End of Project Gutenberg's The Three Bears, by Nobody\n\n*** END OF THIS PROJECT\n",
+            "End of the Project Gutenberg EBook of The Three Bears\n",
+            "The End of Project Gutenberg Etext of The Three Bears\n",
+            "***START**THE SMALL PRINT!**FOR PUBLIC DOMAIN ETEXTS**START***\n*END*THE SMALL PRINT!*END*\n",
+        ];
+        for header in headers {
+            for licence in licences {
+                let text = format!("The Project Gutenberg EBook\n\n{header}{TALE}{licence}");
+                assert_eq!(cut(&text), TALE, "{header}{licence}");
+            }
+        }
+        assert_eq!(cut(&format!("x\n{}{TALE}", headers[0])), TALE);
+        assert_eq!(cut(&format!("{TALE}{}", licences[0])), TALE);
+    }
+
+    #[test]
+    fn a_tale_about_such_things_stays() {
+        for text in [
+            TALE,
+            "We came to the\nend of the Project Gutenberg tale, said the bear.\n",
+            "* * * * *\n\nSTART OF THE PROJECT, said the bear.\n",
+            "Produced by magic, the porridge was warm for a hundred years.\n",
+            "The transcriber's note lay on the table.\n",
+            "\"It is [so] that bears {all of them} sleep,\" said she.\n",
+        ] {
+            assert_eq!(find(text), [], "{text}");
+            assert!(matches!(cut(text), Cow::Borrowed(_)));
+        }
+    }
+
+    #[test]
+    fn credits_go() {
+        for credits in [
+            "Produced by Old Bear and Young Bear\n",
+            "Produced by the bears and the Online Distributed\nProofreading Team at www.example.org\n",
+            "E-text prepared by B. Bear\n",
+            "This etext was prepared by B. Bear <bear@example.org>\n",
+            "Transcribed from the 1890 Wood and Sons edition by B. Bear, email bear@example.org\n",
+        ] {
+            assert_eq!(cut(&format!("{credits}{TALE}")), TALE, "{credits}");
+        }
+    }
+
+    #[test]
+    fn transcribers_notes_go() {
+        for note in [
+            "[Transcriber's Note: two bowls [sic] are\nmissing.]",
+            "Transcriber's Note: two bowls are\nmissing.\n",
+            "TRANSCRIBER’S NOTES\n\nTwo bowls are\nmissing.\n",
+            "+--------+\n| Transcriber's Note: |\n| Two bowls.          |\n+--------+\n",
+        ] {
+            let text = format!("{TALE}{note}{TALE}");
+            assert_eq!(parts(&text), [Part::TranscribersNote], "{note}");
+            assert_eq!(cut(&text), format!("{TALE}{TALE}"), "{note}");
+        }
+    }
+
+    #[test]
+    fn a_caption_in_a_list_goes_with_it() {
+        let text =
+            "CONTENTS\n\nThe Bears\n\n[Illustration: The Bowl]\n\nThe Beds\n\n\n\nThe Bears\n";
+        assert_eq!(parts(text), [Part::Contents]);
+        assert_eq!(cut(text), "\n\n\nThe Bears\n");
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_stand_in_order(text in "(\\*\\*\\* (START|END) OF THE PROJECT GUTENBERG|CONTENTS|\\[Illustration|\\]|\\{|[.]jpg\\}|Produced by|Transcriber's Note|The Bear|é|I[.]|\n|\n\n| |[+|]){0,30}") {
+            let mut place = 0;
+            for piece in find(&text) {
+                prop_assert!(place <= piece.range.start && piece.range.start < piece.range.end);
+                place = piece.range.end;
+            }
+            prop_assert!(place <= text.len());
+            prop_assert!(cut(&text).len() <= text.len());
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Pieces in brackets: `[Illustration: …]` and `[Transcriber's Note: …]`, wherever they stand, and the `{…: p1.jpg}` of
+//! some files.
+
+use std::ops::Range;
+
+use super::{Part, Piece};
+
+/// Longer than any caption, and short enough that brackets without an end cost little.
+const LONGEST: usize = 2000;
+
+/// What a piece starts with, in small letters.
+const OPENINGS: [(&str, Part); 8] = [
+    ("[illustration", Part::Illustration),
+    ("[frontispiece", Part::Illustration),
+    ("[picture:", Part::Illustration),
+    ("[transcriber's note", Part::TranscribersNote),
+    ("[transcriber’s note", Part::TranscribersNote),
+    ("[transcribers' note", Part::TranscribersNote),
+    ("[transcriber note", Part::TranscribersNote),
+    ("[note by transcriber", Part::TranscribersNote),
+];
+
+/// What a caption in braces ends with.
+const PICTURES: [&str; 3] = [".jpg}", ".png}", ".gif}"];
+
+/// The pieces in brackets that start in a stretch of the text.
+pub(super) fn find(text: &str, body: Range<usize>) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut place = body.start;
+    while let Some(found) = text[place..body.end].find(['[', '{']) {
+        let start = place + found;
+        let rest = &text[start..body.end];
+        match if rest.starts_with('[') { bracketed(rest) } else { braced(rest) } {
+            Some((part, length)) => {
+                pieces.push(Piece { part, range: start..start + length });
+                place = start + length;
+            }
+            None => place = start + 1,
+        }
+    }
+    pieces
+}
+
+/// A known piece at the start of a text, and its length: up to the bracket that closes the first.
+fn bracketed(text: &str) -> Option<(Part, usize)> {
+    let starts_with = |opening: &str| {
+        let start = text.as_bytes().get(..opening.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(opening.as_bytes()))
+    };
+    let (_, part) = OPENINGS.iter().find(|(opening, _)| starts_with(opening))?;
+    let mut depth = 0;
+    for (place, byte) in text.bytes().enumerate().take(LONGEST) {
+        match byte {
+            b'[' => depth += 1,
+            b']' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some((*part, place + 1));
+        }
+    }
+    None
+}
+
+/// A caption in braces with the name of a picture at its end.
+fn braced(text: &str) -> Option<(Part, usize)> {
+    let length = text.bytes().take(LONGEST).position(|byte| byte == b'}')? + 1;
+    let is_picture = PICTURES.iter().any(|ending| text[..length].ends_with(ending));
+    is_picture.then_some((Part::Illustration, length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(text: &str) -> String {
+        let mut left = text.to_owned();
+        for piece in find(text, 0..text.len()).into_iter().rev() {
+            left.replace_range(piece.range, "");
+        }
+        left
+    }
+
+    #[test]
+    fn captions_go_with_the_brackets_in_them() {
+        assert_eq!(cut("a [Illustration] b [ILLUSTRATION: Bears\n[sic], asleep] c"), "a  b  c");
+        assert_eq!(cut("{The bears: p1.jpg}\nOnce"), "\nOnce");
+    }
+
+    #[test]
+    fn notes_go_from_the_middle_of_a_line() {
+        assert_eq!(cut("somethink [Transcriber's note: so\nin the book] else"), "somethink  else");
+    }
+
+    #[test]
+    fn other_brackets_stay() {
+        for text in [
+            "\"[So] he said [to the bear].\"",
+            "[Illustrious bears came.]",
+            "{A bowl}",
+            "[Illustration: no end",
+            "[note: a bear]",
+        ] {
+            assert_eq!(cut(text), text);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! A text by its lines and paragraphs, with their places.
+
+use std::ops::Range;
+
+/// The lines of a text.
+pub(super) struct Lines<'a> {
+    text: &'a str,
+    /// Where each line starts, and the end of the text.
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        let mut starts = vec![0];
+        starts.extend(text.match_indices('\n').map(|(place, _)| place + 1));
+        if starts.last() != Some(&text.len()) {
+            starts.push(text.len());
+        }
+        Self { text, starts }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Where a line starts in the text; its end for the line after the last.
+    pub(super) fn start(&self, line: usize) -> usize {
+        self.starts[line]
+    }
+
+    /// The bytes of some lines, their line ends included.
+    pub(super) fn bytes(&self, lines: Range<usize>) -> Range<usize> {
+        self.starts[lines.start]..self.starts[lines.end]
+    }
+
+    /// A line with its line end.
+    pub(super) fn text(&self, line: usize) -> &'a str {
+        &self.text[self.bytes(line..line + 1)]
+    }
+
+    pub(super) fn is_blank(&self, line: usize) -> bool {
+        self.text(line).trim().is_empty()
+    }
+
+    /// Whether a line has text and the one before it has none.
+    pub(super) fn starts_paragraph(&self, line: usize) -> bool {
+        !self.is_blank(line) && (line == 0 || self.is_blank(line - 1))
+    }
+
+    /// The stretches of lines with text among some lines.
+    pub(super) fn paragraphs(&self, lines: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+        let mut place = lines.start;
+        std::iter::from_fn(move || {
+            let start = (place..lines.end).find(|&line| !self.is_blank(line))?;
+            let end = (start..lines.end).find(|&line| self.is_blank(line)).unwrap_or(lines.end);
+            place = end;
+            Some(start..end)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_paragraphs_are_found() {
+        let lines = Lines::of("a\nb\n\n \nc");
+        assert_eq!(lines.len(), 5);
+        assert_eq!(lines.paragraphs(0..5).collect::<Vec<_>>(), [0..2, 4..5]);
+        assert_eq!(lines.bytes(0..2), 0..4);
+        assert!(lines.starts_paragraph(4) && !lines.starts_paragraph(1));
+        assert_eq!(Lines::of("").len(), 0);
+        assert_eq!(Lines::of("a\n").len(), 1);
+    }
+}
