@@ -1,7 +1,7 @@
 //! A report of simulated answers: shows what the page looks like, and how a [`Report`] is put together.
 //!
 //! ```console
-//! $ cargo run -p report --example sample -- sample-report [rebuilt|tales|cnn]
+//! $ cargo run -p report --example sample -- sample-report [rebuilt|tales|cnn|full]
 //! ```
 //!
 //! The stories are put together from stock phrases; the models answer right as often as the paper's
@@ -13,7 +13,7 @@ use evaluation::{Prediction, Predictions, check_against};
 use questions::{BLANK, BookText, NewQuestion, QuestionSet, Split, WordClass};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use report::paper::{PublishedRow, TableKind};
+use report::paper::{PublishedRow, TableKind, Variant};
 use report::{Provenance, Report, Row, Run, Source, Statistics};
 
 const NAMES: [&str; 12] = [
@@ -31,13 +31,17 @@ const VERBS: [&str; 12] = [
 const PREPOSITIONS: [&str; 11] =
     ["in", "under", "behind", "near", "by", "above", "with", "from", "beside", "into", "over"];
 
-fn main() -> anyhow_free::Result {
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+#[expect(clippy::disallowed_methods, reason = "an example is a program")]
+fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let folder = PathBuf::from(arguments.next().unwrap_or_else(|| "sample-report".to_owned()));
     let variant = arguments.next().unwrap_or_else(|| "rebuilt".to_owned());
     let (n, source, tables) = match variant.as_str() {
         "tales" => (40, Source::Tales, vec![TableKind::Table2]),
         "cnn" => (900, Source::Rebuilt, vec![TableKind::Cnn, TableKind::Ablation]),
+        "full" => (2_500, Source::Rebuilt, vec![TableKind::Table2, TableKind::Validation]),
         _ => (600, Source::Rebuilt, vec![TableKind::Table2, TableKind::Validation]),
     };
     let mut rng = ChaCha8Rng::seed_from_u64(7);
@@ -69,10 +73,6 @@ fn main() -> anyhow_free::Result {
     std::io::Write::write_all(&mut std::io::stdout(), report::text(&report)?.as_bytes())?;
     report::write(&report, &folder, true)?;
     Ok(())
-}
-
-mod anyhow_free {
-    pub type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
 }
 
 /// Ten books of stock phrases; n questions a class and split.
@@ -151,11 +151,7 @@ fn ask(set: &mut QuestionSet, rng: &mut impl Rng, split: Split, class: Option<Wo
 }
 
 /// A simulated run for each of the paper's rows but one, and one beyond the paper.
-fn rows<'a>(
-    set: &'a QuestionSet,
-    kind: TableKind,
-    rng: &mut impl Rng,
-) -> anyhow_free::Result<Vec<Row<'a>>> {
+fn rows<'a>(set: &'a QuestionSet, kind: TableKind, rng: &mut impl Rng) -> Result<Vec<Row<'a>>> {
     let published = kind.published().rows.iter();
     let mut rows = Vec::new();
     for row in published.filter(|row| row.footnote.is_none() && row.name != "contextual-lstm") {
@@ -168,11 +164,7 @@ fn rows<'a>(
     Ok(rows)
 }
 
-fn simulated<'a>(
-    set: &'a QuestionSet,
-    row: &PublishedRow,
-    rng: &mut impl Rng,
-) -> anyhow_free::Result<Row<'a>> {
+fn simulated<'a>(set: &'a QuestionSet, row: &PublishedRow, rng: &mut impl Rng) -> Result<Row<'a>> {
     let luck: f64 = rng.random_range(-0.03..0.03);
     let mut predictions = Vec::new();
     for split in [Split::Valid, Split::Test] {
@@ -189,15 +181,18 @@ fn simulated<'a>(
         }
     }
     let predictions = Predictions::new(format!("predictions/{}.jsonl", row.name), predictions)?;
-    let ensemble = row.variants.contains(&report::paper::Variant::Ensemble);
-    let mut settings = Vec::new();
-    if ensemble {
-        settings.push(("ensemble".to_owned(), "11".to_owned()));
-    }
+    let setting = |variant: &Variant| match variant {
+        Variant::Anonymised => ("anonymise", "true"),
+        Variant::Ensemble => ("ensemble", "11"),
+        Variant::WithoutCooccurrences => ("exclude_cooccurrences", "true"),
+        Variant::WithoutTime => ("time", "false"),
+        Variant::WithoutSoftWeighting => ("soft_weighting", "false"),
+    };
+    let settings = row.variants.iter().map(setting);
     Ok(Row {
         name: row.name.to_owned(),
         label: row.label.to_owned(),
-        settings,
+        settings: settings.map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
         runs: vec![Run { seed: 1, predictions: check_against(&predictions, set)? }],
     })
 }

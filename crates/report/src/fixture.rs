@@ -10,10 +10,15 @@ pub const HOSTILE: &str = "</script><img/src=x>\"'&|*_";
 
 /// Two test questions a class, in two books, the name of the second and its words hostile.
 pub fn set() -> QuestionSet {
+    set_of(2)
+}
+
+/// The first books of that set.
+pub fn set_of(n_books: usize) -> QuestionSet {
     let mut set = QuestionSet::default();
     let words = ["Anna", HOSTILE, "saw", "the", "hen", "."].map(|word| set.intern(word));
     let [anna, hostile, saw, the, hen, stop] = words;
-    for (number, name) in ["A_Hen.txt", HOSTILE].into_iter().enumerate() {
+    for (number, name) in ["A_Hen.txt", HOSTILE].into_iter().enumerate().take(n_books) {
         let first = set.push_sentence([anna, saw, the, hen, stop]);
         set.push_sentence([hostile, saw, anna, stop]);
         let split = Some(Split::Test);

@@ -175,3 +175,34 @@ fn grids(report: &Report<'_>, with_paper: bool) -> Result<Vec<(&'static str, gri
     }
     Ok(grids)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_the_page_and_three_files_a_table_the_same_twice() {
+        let set = fixture::set();
+        let report = fixture::report(&set);
+        let folder = tempfile::tempdir().unwrap();
+        let paths = write(&report, folder.path(), false).unwrap();
+        let names: Vec<_> =
+            paths.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+        assert_eq!(names, ["index.html", "anonymised.md", "anonymised.tex", "anonymised.csv"]);
+        let read = || paths.iter().map(|path| std::fs::read(path).unwrap()).collect::<Vec<_>>();
+        let first = read();
+        write(&report, folder.path(), true).unwrap();
+        assert_eq!(read(), first);
+    }
+
+    #[test]
+    fn the_terminal_shows_ours_alone_on_the_tales() {
+        let set = fixture::set();
+        let mut report = fixture::report(&set);
+        assert!(text(&report).unwrap().contains("  paper"));
+        report.provenance.source = Source::Tales;
+        let text = text(&report).unwrap();
+        assert!(!text.contains("  paper"));
+        assert!(text.contains("MemNNs (word mem.)"));
+    }
+}

@@ -260,3 +260,66 @@ fn pool<K: Ord, B: Ord>(
     }
     sums.into_iter().map(|(bin, (sum, n))| (bin, Accuracy::new(sum / n as f64, n))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::paper::TableKind;
+
+    #[test]
+    fn distances_fall_into_bins_that_leave_no_gap() {
+        let names: Vec<String> =
+            [Some(1), Some(2), Some(3), Some(4), Some(5), Some(20), Some(21), None]
+                .map(|distance| Distance::of(distance).to_string())
+                .to_vec();
+        let expected = [
+            "1 sentence back",
+            "2 back",
+            "3 to 4 back",
+            "3 to 4 back",
+            "5 to 8 back",
+            "9 to 20 back",
+            "more than 20 back",
+            "not in the context",
+        ];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn the_best_models_are_broken_down_by_book_and_place() {
+        let set = fixture::set();
+        let report = fixture::report(&set);
+        let table = Table::of(&report, TableKind::Anonymised).unwrap();
+        let sections = breakdowns(&report, &table);
+        // The set has no training text, so there are no frequencies.
+        assert_eq!(
+            sections.iter().map(|s| s.title).collect::<Vec<_>>(),
+            ["By book", "By place of the answer"]
+        );
+        let labels = |section: &Section| -> Vec<String> {
+            section.chart.rows.iter().map(|row| row.label.clone()).collect()
+        };
+        assert_eq!(labels(&sections[0])[1], "A Hen");
+        // Every answer stands in the sentence before the query.
+        assert_eq!(labels(&sections[1]), ["1 sentence back"]);
+        // Prepositions, first book: both best models miss its one question; second book: both have it.
+        let marks: Vec<(usize, usize, f64)> =
+            sections[0].chart.panels[3].marks.iter().map(|m| (m.series, m.row, m.at)).collect();
+        assert_eq!(marks, [(0, 0, 1.0), (0, 1, 0.0), (1, 0, 1.0), (1, 1, 0.0)]);
+    }
+
+    #[test]
+    fn keys_of_one_bin_are_pooled_by_their_questions() {
+        let figure = |accuracy, n| {
+            let accuracy = Accuracy::new(accuracy, n);
+            evaluation::ByClass { classes: BTreeMap::new(), all: accuracy }
+        };
+        let breakdown =
+            Breakdown::from([(3, figure(1.0, 1)), (4, figure(0.0, 3)), (5, figure(0.5, 2))]);
+        let pooled = pool(&breakdown, None, |&key| key < 5);
+        // 1 of 1 and 0 of 3 make 1 of 4.
+        assert_eq!(pooled[&true], Accuracy::new(0.25, 4));
+        assert_eq!(pooled[&false], Accuracy::new(0.5, 2));
+    }
+}

@@ -38,3 +38,25 @@ pub fn missed<'t, 'a>(report: &Report<'a>, table: &'t Table) -> Result<MissedByA
     questions.retain(|missed| missed.example.split.is_none_or(is_shown));
     Ok(MissedByAll { models, questions })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::paper::TableKind;
+
+    #[test]
+    fn only_what_no_model_has_right_is_missed() {
+        let (set, half) = (fixture::set(), fixture::set_of(1));
+        let mut report = fixture::report(&set);
+        // It answers a part of the questions, so it can't be asked about the rest.
+        report.rows.push(fixture::row(&half, "half", |_| true));
+        let table = Table::of(&report, TableKind::Anonymised).unwrap();
+        let missed = missed(&report, &table).unwrap();
+        assert_eq!(missed.models.len(), 3);
+        let questions: Vec<_> =
+            missed.questions.iter().map(|question| question.id.clone()).collect();
+        assert_eq!(questions, [set.example(3).question.id()]);
+        assert_eq!(missed.questions[0].predicted, [fixture::HOSTILE; 3]);
+    }
+}

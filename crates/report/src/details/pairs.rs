@@ -18,11 +18,17 @@ const BOOTSTRAP_SEED: u64 = 1;
 /// # Errors
 /// [`Error::Evaluation`] where two models disagree about a question.
 pub fn pairs(report: &Report<'_>, table: &Table) -> Result<Option<Section>, Error> {
-    let mean = |row: &TableRow| {
-        let shares: Vec<f64> = row.cells.iter().filter_map(|c| Some(c.ours?.accuracy)).collect();
-        shares.iter().sum::<f64>() / shares.len().max(1) as f64
+    // A model that answered a part of the questions is no measure for the others.
+    let rank = |row: &TableRow| {
+        let ours: Vec<_> = row.cells.iter().filter_map(|cell| cell.ours).collect();
+        let n: usize = ours.iter().map(|accuracy| accuracy.n).sum();
+        let sum: f64 = ours.iter().map(|accuracy| accuracy.accuracy).sum();
+        (n, sum / ours.len().max(1) as f64)
     };
-    let best = models(table).max_by(|(a, _), (b, _)| mean(a).total_cmp(&mean(b)));
+    let best = models(table).max_by(|(a, _), (b, _)| {
+        let ((a_n, a_mean), (b_n, b_mean)) = (rank(a), rank(b));
+        a_n.cmp(&b_n).then(a_mean.total_cmp(&b_mean))
+    });
     let Some((best, best_row)) = best else { return Ok(None) };
     let second = of_columns(first_run(report, best_row), table.columns())?;
     let mut compared: Vec<(&TableRow, Vec<Comparison>)> = Vec::new();
@@ -160,5 +166,42 @@ fn paired_cell(paired: Option<&Paired>) -> Cell {
         ],
         value: Some(paired.difference),
         is_best: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::paper::TableKind;
+
+    #[test]
+    fn every_model_is_set_against_the_best_one() {
+        let set = fixture::set();
+        let report = fixture::report(&set);
+        let table = Table::of(&report, TableKind::Anonymised).unwrap();
+        let section = pairs(&report, &table).unwrap().unwrap();
+        assert_eq!(section.grid.title, "Difference from MemNNs (window mem.+self-sup.)");
+        let rows = &section.grid.rows;
+        assert_eq!(rows.len(), 2);
+        // Named entities: right on one of two against two of two; one question tells them apart, p = 1.
+        let lines: Vec<(&str, &str)> =
+            rows[0].cells[0].lines.iter().map(|l| (l.figure.as_str(), l.detail.as_str())).collect();
+        assert_eq!((lines[0], lines[2]), (("−.500", "p = 1.000"), ("", "0 : 1")));
+        let mark = &section.chart.panels[0].marks[0];
+        assert_eq!((mark.row, mark.at), (0, -0.5));
+        assert!(mark.low <= -0.5 && -0.5 <= mark.high);
+    }
+
+    #[test]
+    fn a_model_that_answers_other_questions_is_named_and_left_out() {
+        let (set, half) = (fixture::set(), fixture::set_of(1));
+        let mut report = fixture::report(&set);
+        report.rows.push(fixture::row(&half, "half", |_| true));
+        let table = Table::of(&report, TableKind::Anonymised).unwrap();
+        let section = pairs(&report, &table).unwrap().unwrap();
+        assert_eq!(section.grid.rows.len(), 2);
+        let note = section.grid.notes.last().unwrap();
+        assert_eq!(note, "Not compared, because they answer other questions: half.");
     }
 }
