@@ -126,9 +126,7 @@ impl Error {
             Self::TaggedLine { .. } | Self::UnknownTag { .. } => {
                 "`goldilocks tag BOOK` shows how a tagged book is written".into()
             }
-            Self::Weights { .. } => {
-                "make the weights again with `goldilocks train-tagger`".into()
-            }
+            Self::Weights { .. } => "make the weights again with `goldilocks train-tagger`".into(),
             Self::Empty { .. } => "was the download interrupted? fetch the book again".into(),
             Self::Binary { path, .. } => {
                 let ending = path.extension().and_then(|ending| ending.to_str());

@@ -17,9 +17,9 @@ mod vocabulary;
 mod words;
 
 pub use error::Error;
-pub use tagger::Tagger;
 pub use read::{books_in, read_text};
 pub use sentences::tokenise;
+pub use tagger::Tagger;
 pub use tags::{Entity, PartOfSpeech};
 pub use vocabulary::{Vocabulary, WordId};
 

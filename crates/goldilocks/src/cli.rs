@@ -3,8 +3,8 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    answer, bench, build, combine, compare, convert, evaluate, fetch, models, reproduce, stats, tag, train,
-    train_tagger,
+    answer, bench, build, combine, compare, convert, evaluate, fetch, models, reproduce, stats,
+    tag, train, train_tagger,
 };
 use crate::progress::Progress;
 

@@ -3,7 +3,10 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Today in UTC as `2016-05-02`.
-#[expect(clippy::disallowed_methods, reason = "the program may tell when it ran; libraries may not")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the program may tell when it ran; libraries may not"
+)]
 pub fn today() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     civil(since.as_secs() / 86_400)
@@ -14,9 +17,11 @@ pub fn today() -> String {
 fn civil(days: u64) -> String {
     let days = days + 719_468;
     let (cycle, day_of_cycle) = (days / 146_097, days % 146_097);
-    let year_of_cycle =
-        (day_of_cycle - day_of_cycle / 1_460 + day_of_cycle / 36_524 - day_of_cycle / 146_096) / 365;
-    let day_of_year = day_of_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
+    let year_of_cycle = (day_of_cycle - day_of_cycle / 1_460 + day_of_cycle / 36_524
+        - day_of_cycle / 146_096)
+        / 365;
+    let day_of_year =
+        day_of_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
     let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
@@ -31,9 +36,12 @@ mod tests {
     #[test]
     fn days_become_dates() {
         // date -d '1970-01-01 + N days' +%F
-        for (days, date) in
-            [(0, "1970-01-01"), (11_016, "2000-02-29"), (16_923, "2016-05-02"), (20_772, "2026-11-15")]
-        {
+        for (days, date) in [
+            (0, "1970-01-01"),
+            (11_016, "2000-02-29"),
+            (16_923, "2016-05-02"),
+            (20_772, "2026-11-15"),
+        ] {
             assert_eq!(civil(days), date);
         }
     }

@@ -66,7 +66,7 @@ pub fn report(set: &QuestionSet) -> Report<'_> {
     Report {
         title: format!("Small {HOSTILE}"),
         tables: vec![TableKind::Anonymised],
-        statistics: None,
+        statistics: false,
         rows: vec![
             window,
             row(set, "memnn-window-selfsup", |index| index != 3),

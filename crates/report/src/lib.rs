@@ -22,7 +22,7 @@ mod number;
 mod page;
 pub mod paper;
 mod passage;
-pub mod statistics;
+mod statistics;
 mod table;
 mod text;
 
@@ -32,11 +32,10 @@ mod fixture;
 use std::path::{Path, PathBuf};
 
 use evaluation::Checked;
-use questions::QuestionSet;
+use questions::{QuestionSet, Statistics};
 
 pub use error::Error;
 pub use paper::TableKind;
-pub use statistics::Statistics;
 use table::Table;
 
 /// Everything that a report is made from.
@@ -46,8 +45,8 @@ pub struct Report<'a> {
     pub title: String,
     /// The tables to print; the pictures and details are about the first.
     pub tables: Vec<TableKind>,
-    /// Table 1, where the statistics of the set are wanted.
-    pub statistics: Option<Statistics>,
+    /// Whether Table 1, the statistics of the set, is wanted.
+    pub statistics: bool,
     /// Ours, in the order in which rows beyond the paper's are printed.
     pub rows: Vec<Row<'a>>,
     /// The questions, for passages and for the frequency of answers.
@@ -102,12 +101,14 @@ pub enum Source {
     Rebuilt,
     /// The embedded tales: another, much smaller test.
     Tales,
+    /// Other books than the paper's.
+    Other,
 }
 
 impl Source {
     /// As tables say it.
     pub fn label(self) -> &'static str {
-        ["released", "rebuilt", "tales"][self as usize]
+        ["released", "rebuilt", "tales", "other books"][self as usize]
     }
 
     fn sentence(self) -> &'static str {
@@ -118,12 +119,16 @@ impl Source {
                 "Questions: tales, the embedded stories. They are another, much smaller test than the \
                  paper’s: its figures are for orientation, and no difference is judged."
             }
+            Self::Other => {
+                "Questions: other books than the paper's. Its figures are for orientation, and no \
+                 difference is judged."
+            }
         }
     }
 
     /// Whether the paper's figures are about the same kind of questions.
     fn is_comparable(self) -> bool {
-        self != Self::Tales
+        matches!(self, Self::Released | Self::Rebuilt)
     }
 }
 
@@ -149,8 +154,9 @@ pub fn write(report: &Report<'_>, folder: &Path, overwrite: bool) -> Result<Vec<
         files.push((format!("{name}.md"), markdown::write(&grid)));
         files.push((format!("{name}.tex"), latex::write(&grid)));
     }
-    if let Some(statistics) = &report.statistics {
-        files.push(("table-1.csv".to_owned(), statistics.csv()));
+    if report.statistics {
+        let statistics = Statistics::of(report.set);
+        files.push(("table-1.csv".to_owned(), statistics::csv(&statistics)));
     }
     for table in tables(report)? {
         files.push((format!("{}.csv", table.kind.code()), csv::write(&table)));
@@ -165,11 +171,8 @@ fn tables(report: &Report<'_>) -> Result<Vec<Table>, Error> {
 
 /// Every table as it is printed, with its file name, Table 1 first.
 fn grids(report: &Report<'_>, with_paper: bool) -> Result<Vec<(&'static str, grid::Grid)>, Error> {
-    let statistics = report.statistics.as_ref();
-    let mut grids: Vec<_> = statistics
-        .map(|statistics| ("table-1", statistics.grid(&report.provenance)))
-        .into_iter()
-        .collect();
+    let table_1 = || statistics::grid(&Statistics::of(report.set), &report.provenance);
+    let mut grids: Vec<_> = report.statistics.then(|| ("table-1", table_1())).into_iter().collect();
     for table in tables(report)? {
         grids.push((table.kind.code(), layout::grid(&table, with_paper)));
     }

@@ -183,28 +183,6 @@ impl PublishedRow {
     }
 }
 
-/// A row of Table 1: a count or mean for training, validation and test.
-#[derive(Debug)]
-pub struct PublishedStatistic {
-    /// The paper's label.
-    pub label: &'static str,
-    /// For each split; only the last row has a single figure for all three.
-    pub figures: [f64; 3],
-}
-
-/// Table 1: statistics of the CBT. The last row is one figure over all splits.
-pub const TABLE_1: [PublishedStatistic; 6] = [
-    PublishedStatistic { label: "Number of books", figures: [98.0, 5.0, 5.0] },
-    PublishedStatistic {
-        label: "Number of questions (context+query)",
-        figures: [669_343.0, 8_000.0, 10_000.0],
-    },
-    PublishedStatistic { label: "Average words in contexts", figures: [465.0, 435.0, 445.0] },
-    PublishedStatistic { label: "Average words in queries", figures: [31.0, 27.0, 29.0] },
-    PublishedStatistic { label: "Distinct candidates", figures: [37_242.0, 5_485.0, 7_108.0] },
-    PublishedStatistic { label: "Vocabulary size", figures: [53_628.0; 3] },
-];
-
 const fn class_columns(split: Split, n: usize) -> [PublishedColumn; 4] {
     const fn column(label: &'static str, class: WordClass, of: (Split, usize)) -> PublishedColumn {
         PublishedColumn { label, split: of.0, class: Some(class), n: of.1 }

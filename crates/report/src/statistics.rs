@@ -1,100 +1,105 @@
 //! Table 1: the statistics of a question set beside the paper's.
 
+use questions::{PUBLISHED, PUBLISHED_VOCABULARY, Split, Statistics, Totals};
+
 use crate::Provenance;
 use crate::grid::{Cell, Grid, GridRow, Line};
-use crate::paper::{PublishedStatistic, TABLE_1};
 use crate::{csv, layout, number};
 
-/// What Table 1 counts, for training, validation and test.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Statistics {
-    /// Number of books.
-    pub books: [usize; 3],
-    /// Number of questions.
-    pub questions: [usize; 3],
-    /// Average words in contexts.
-    pub words_in_contexts: [f64; 3],
-    /// Average words in queries.
-    pub words_in_queries: [f64; 3],
-    /// Distinct candidates.
-    pub distinct_candidates: [usize; 3],
-    /// Vocabulary size, over all three.
-    pub vocabulary: usize,
+const SPLITS: [&str; Split::ALL.len()] = ["Training", "Validation", "Test"];
+const VOCABULARY: &str = "Vocabulary size";
+
+/// A row of Table 1: its label and its figure in a column.
+type Row = (&'static str, fn(&Totals) -> Option<f64>);
+
+/// The rows that have a figure for each split.
+const ROWS: [Row; 5] = [
+    ("Number of books", |totals| totals.books.map(|n| n as f64)),
+    ("Number of questions (context+query)", |totals| Some(totals.questions as f64)),
+    ("Average words in contexts", |totals| Some(totals.context_words)),
+    ("Average words in queries", |totals| Some(totals.query_words)),
+    ("Distinct candidates", |totals| Some(totals.distinct_candidates as f64)),
+];
+
+/// Ours for a split, where the set has it.
+fn totals(statistics: &Statistics, split: Split) -> Option<&Totals> {
+    statistics.splits.iter().find(|of| of.split == Some(split)).map(|of| &of.all)
 }
 
-const SPLITS: [&str; 3] = ["Training", "Validation", "Test"];
-
-impl Statistics {
-    /// The rows of Table 1, in its order; the last has one figure.
-    fn rows(&self) -> [Vec<f64>; 6] {
-        let whole = |counts: &[usize]| counts.iter().map(|&count| count as f64).collect();
-        [
-            whole(&self.books),
-            whole(&self.questions),
-            self.words_in_contexts.to_vec(),
-            self.words_in_queries.to_vec(),
-            whole(&self.distinct_candidates),
-            whole(&[self.vocabulary]),
-        ]
+pub(crate) fn grid(statistics: &Statistics, provenance: &Provenance) -> Grid {
+    let figure = |value: f64| Line::new(number::count(value.round() as usize), "");
+    let cell = |ours: Option<f64>, paper: Option<f64>| Cell {
+        lines: vec![ours.map_or_else(Line::none, figure), paper.map_or_else(Line::none, figure)],
+        value: ours,
+        is_best: false,
+    };
+    let label = |label: &str| vec![label.to_owned(), "  paper".to_owned()];
+    let mut rows: Vec<GridRow> = Vec::new();
+    for (row, of) in ROWS {
+        let cells = Split::ALL.map(|split| {
+            cell(totals(statistics, split).and_then(of), of(&PUBLISHED[split as usize]))
+        });
+        rows.push(GridRow { label: label(row), cells: cells.into(), starts_block: false });
     }
+    let vocabulary = (Some(statistics.vocabulary as f64), Some(PUBLISHED_VOCABULARY as f64));
+    let cells = vec![cell(vocabulary.0, vocabulary.1), Cell::default(), Cell::default()];
+    rows.push(GridRow { label: label(VOCABULARY), cells, starts_block: true });
+    Grid {
+        title: "Table 1: Statistics of the CBT".to_owned(),
+        head: ["Statistic"].into_iter().chain(SPLITS).map(str::to_owned).collect(),
+        rows,
+        foot: Vec::new(),
+        notes: vec![provenance.source.sentence().to_owned(), layout::made(provenance, &[])],
+    }
+}
 
-    pub(crate) fn grid(&self, provenance: &Provenance) -> Grid {
-        let figure = |value: f64| Line::new(number::count(value.round() as usize), "");
-        let row = |(published, ours): (&PublishedStatistic, Vec<f64>)| {
-            let cell = |column: usize| match ours.get(column) {
-                Some(&value) => Cell {
-                    lines: vec![figure(value), figure(published.figures[column])],
-                    value: Some(value),
-                    is_best: false,
-                },
-                None => Cell::default(),
-            };
-            GridRow {
-                label: vec![published.label.to_owned(), "  paper".to_owned()],
-                cells: (0..SPLITS.len()).map(cell).collect(),
-                starts_block: ours.len() == 1,
-            }
-        };
-        Grid {
-            title: "Table 1: Statistics of the CBT".to_owned(),
-            head: ["Statistic"].into_iter().chain(SPLITS).map(str::to_owned).collect(),
-            rows: TABLE_1.iter().zip(self.rows()).map(row).collect(),
-            foot: Vec::new(),
-            notes: vec![provenance.source.sentence().to_owned(), layout::made(provenance, &[])],
+pub(crate) fn csv(statistics: &Statistics) -> String {
+    let mut text = csv::line(&["row", "split", "ours", "paper"].map(str::to_owned));
+    let mut line = |row: &str, split: &str, ours: Option<f64>, paper: Option<f64>| {
+        let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+        text += &csv::line(&[row.to_owned(), split.to_owned(), number(ours), number(paper)]);
+    };
+    for (row, of) in ROWS {
+        for split in Split::ALL {
+            let ours = totals(statistics, split).and_then(of);
+            line(row, SPLITS[split as usize], ours, of(&PUBLISHED[split as usize]));
         }
     }
-
-    pub(crate) fn csv(&self) -> String {
-        let head = ["row", "split", "ours", "paper"].map(str::to_owned);
-        let mut text = csv::line(&head);
-        for (published, ours) in TABLE_1.iter().zip(self.rows()) {
-            for (column, value) in ours.iter().enumerate() {
-                let split = if ours.len() == 1 { "all" } else { SPLITS[column] };
-                let paper = published.figures[column];
-                let fields = [published.label, split, &format!("{value}"), &format!("{paper}")];
-                text += &csv::line(&fields.map(str::to_owned));
-            }
-        }
-        text
-    }
+    let ours = statistics.vocabulary as f64;
+    line(VOCABULARY, "all", Some(ours), Some(PUBLISHED_VOCABULARY as f64));
+    text
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use expect_test::expect;
+    use questions::SplitStatistics;
 
     use super::*;
     use crate::{fixture, text};
 
     #[test]
     fn table_1_stands_beside_the_papers() {
+        let of = |split, books, counts: [usize; 2], words: [f64; 2]| SplitStatistics {
+            split: Some(split),
+            all: Totals {
+                books,
+                questions: counts[0],
+                context_words: words[0],
+                query_words: words[1],
+                distinct_candidates: counts[1],
+            },
+            classes: BTreeMap::new(),
+        };
         let statistics = Statistics {
-            books: [8, 3, 3],
-            questions: [1_700, 300, 310],
-            words_in_contexts: [312.4, 300.5, 299.4],
-            words_in_queries: [15.2, 14.8, 16.0],
-            distinct_candidates: [900, 200, 210],
+            splits: vec![
+                of(Split::Train, Some(8), [1_700, 900], [312.4, 15.2]),
+                of(Split::Test, None, [310, 210], [299.4, 16.0]),
+            ],
             vocabulary: 4_321,
+            vocabulary_with_case: 5_000,
         };
         let set = fixture::set();
         let provenance = fixture::report(&set).provenance;
@@ -120,8 +125,8 @@ mod tests {
             Questions: rebuilt from the paper’s books, not the released ones.
             goldilocks 0.1.0, data 0123abcd, 1 May 2026.
         "#]]
-        .assert_eq(&text::write(&statistics.grid(&provenance)));
-        let csv = statistics.csv();
+        .assert_eq(&text::write(&grid(&statistics, &provenance)));
+        let csv = csv(&statistics);
         assert_eq!(csv.lines().count(), 1 + 5 * 3 + 1);
         assert!(csv.contains("Average words in contexts,Training,312.4,465\r\n"));
     }

@@ -133,7 +133,8 @@ impl<'a> Exchange<'a> {
             sums.into_iter().enumerate().filter(|&(_, count)| count > 0).collect()
         };
         let after = &self.bigrams.after[word];
-        let itself = after.iter().find(|&&(other, _)| other as usize == word).map_or(0, |&(_, n)| n);
+        let itself =
+            after.iter().find(|&&(other, _)| other as usize == word).map_or(0, |&(_, n)| n);
         Neighbours { after: by_class(after), before: by_class(&self.bigrams.before[word]), itself }
     }
 

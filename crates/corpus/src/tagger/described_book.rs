@@ -94,7 +94,8 @@ impl Kinds {
 
 fn may_start_a_sentence_after(token: &str) -> bool {
     const MARKS: [&str; 16] = [
-        "``", "`", "''", "'", "-LRB-", "-LSB-", "--", "*", "_", "\"", "...", ".", "!", "?", ":", ";",
+        "``", "`", "''", "'", "-LRB-", "-LSB-", "--", "*", "_", "\"", "...", ".", "!", "?", ":",
+        ";",
     ];
     MARKS.contains(&token)
 }
@@ -102,8 +103,7 @@ fn may_start_a_sentence_after(token: &str) -> bool {
 /// More than a third of the words, of three or more, in capitals throughout.
 fn is_heading(tokens: &[&str]) -> bool {
     let n_capitals = tokens.iter().filter(|token| is_all_capitals(token)).count();
-    let n_words =
-        tokens.iter().filter(|token| token.chars().any(char::is_alphabetic)).count();
+    let n_words = tokens.iter().filter(|token| token.chars().any(char::is_alphabetic)).count();
     n_words > 2 && n_capitals * 3 > n_words
 }
 

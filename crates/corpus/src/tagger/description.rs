@@ -112,7 +112,9 @@ pub fn is_capitalised(token: &str) -> bool {
 
 /// Whether the token has two characters or more and all its letters are capitals.
 pub fn is_all_capitals(token: &str) -> bool {
-    is_capitalised(token) && token.chars().nth(1).is_some() && !token.chars().any(char::is_lowercase)
+    is_capitalised(token)
+        && token.chars().nth(1).is_some()
+        && !token.chars().any(char::is_lowercase)
 }
 
 /// The token with every letter as `X` or `x` and every digit as `d`; runs are cut after two.

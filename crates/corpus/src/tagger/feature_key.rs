@@ -5,11 +5,9 @@
 
 /// A text as a number (FNV-1a, then mixed so that all bits count).
 pub fn hash_text(text: &str) -> u64 {
-    let fnv = text
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+    let fnv = text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
     mix(fnv)
 }
 
@@ -51,7 +49,8 @@ mod tests {
 
     #[test]
     fn template_values_and_their_order_all_count() {
-        let keys = [key1(1, 5), key1(2, 5), key1(1, 6), key2(1, 5, 6), key2(1, 6, 5), key2(2, 5, 6)];
+        let keys =
+            [key1(1, 5), key1(2, 5), key1(1, 6), key2(1, 5, 6), key2(1, 6, 5), key2(2, 5, 6)];
         let distinct: std::collections::BTreeSet<u32> = keys.into_iter().collect();
         assert_eq!(distinct.len(), keys.len());
     }

@@ -127,7 +127,8 @@ fn put_words(body: &mut Vec<u8>, words: &Vocabulary) {
 fn put_weights<const L: usize>(body: &mut Vec<u8>, weights: &Weights<L>) {
     body.extend((weights.keys.len() as u32).to_le_bytes());
     let before = std::iter::once(0).chain(weights.keys.iter().copied());
-    let gaps: Vec<u32> = weights.keys.iter().zip(before).map(|(key, before)| key - before).collect();
+    let gaps: Vec<u32> =
+        weights.keys.iter().zip(before).map(|(key, before)| key - before).collect();
     for byte in 0..4 {
         body.extend(gaps.iter().map(|gap| gap.to_le_bytes()[byte]));
     }

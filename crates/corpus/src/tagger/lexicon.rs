@@ -129,10 +129,7 @@ fn known_words(sentences: &[&[Word]], min_count: u32) -> (Vocabulary, Vec<Vec<u3
 }
 
 /// Words that have one tag in nearly all of many occurrences, in order of first appearance.
-fn certain_words(
-    sentences: &[&[Word]],
-    recipe: &LexiconRecipe,
-) -> (Vocabulary, Vec<PartOfSpeech>) {
+fn certain_words(sentences: &[&[Word]], recipe: &LexiconRecipe) -> (Vocabulary, Vec<PartOfSpeech>) {
     let mut all = Vocabulary::default();
     let mut counts: Vec<[u32; PartOfSpeech::COUNT]> = Vec::new();
     for word in sentences.iter().copied().flatten() {
@@ -144,7 +141,8 @@ fn certain_words(
     let mut tags = Vec::new();
     for (word, counts) in all.iter().zip(&counts) {
         let total: u32 = counts.iter().sum();
-        let (most, tag) = (0..).zip(counts).map(|(tag, &count)| (count, tag)).max().expect("there are tags");
+        let (most, tag) =
+            (0..).zip(counts).map(|(tag, &count)| (count, tag)).max().expect("there are tags");
         if total >= recipe.certain_count
             && f64::from(most) >= recipe.certain_share * f64::from(total)
         {
@@ -166,7 +164,9 @@ fn never_words(sentences: &[&[Word]], recipe: &LexiconRecipe) -> Vocabulary {
     let mut certain = Vocabulary::default();
     for (word, counts) in all.iter().zip(&counts) {
         let total: u32 = counts.iter().sum();
-        if total >= recipe.never_count && f64::from(counts[0]) >= recipe.never_share * f64::from(total) {
+        if total >= recipe.never_count
+            && f64::from(counts[0]) >= recipe.never_share * f64::from(total)
+        {
             certain.intern(word);
         }
     }

@@ -22,7 +22,6 @@ mod templates;
 mod train;
 mod weights;
 
-
 pub use lexicon::LexiconRecipe;
 pub use train::{PerceptronRecipe, Progress, Recipe, train};
 
@@ -73,6 +72,14 @@ fn word(text: String, pos: u8, entity: u8) -> Word {
 impl Tagger {
     /// scratch
     pub fn sizes(&self) -> String {
-        format!("known {} certain {} pos {} keys {} entries; ent {} keys {} entries", self.lexicon.known.len(), self.lexicon.certain.len(), self.pos.keys.len(), self.pos.entries.len(), self.entity.keys.len(), self.entity.entries.len())
+        format!(
+            "known {} certain {} pos {} keys {} entries; ent {} keys {} entries",
+            self.lexicon.known.len(),
+            self.lexicon.certain.len(),
+            self.pos.keys.len(),
+            self.pos.entries.len(),
+            self.entity.keys.len(),
+            self.entity.entries.len()
+        )
     }
 }

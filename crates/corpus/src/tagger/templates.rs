@@ -55,10 +55,14 @@ impl Templates<48> for PartsOfSpeech {
         if place == 2 {
             features.push(key1(template + 2, 0));
             features.push(key2(template + 3, word.word, word.flags & 2));
-            for (length, &suffix) in (0u64..).zip(&word.suffixes).filter(|(_, suffix)| **suffix != 0) {
+            for (length, &suffix) in
+                (0u64..).zip(&word.suffixes).filter(|(_, suffix)| **suffix != 0)
+            {
                 features.push(key1(template + 4 + length, suffix));
             }
-            for (length, &prefix) in (0u64..).zip(&word.prefixes).filter(|(_, prefix)| **prefix != 0) {
+            for (length, &prefix) in
+                (0u64..).zip(&word.prefixes).filter(|(_, prefix)| **prefix != 0)
+            {
                 features.push(key1(template + 9 + length, prefix));
             }
             features.push(key2(template + 12, word.shape, word.flags & 2));
@@ -131,7 +135,9 @@ impl Templates<16> for Entities {
         if place == 2 {
             features.push(key1(template + 2, 0));
             features.push(key2(template + 3, word.lower, word.capital()));
-            for (length, &suffix) in (0u64..).zip(&word.suffixes).filter(|(_, suffix)| **suffix != 0) {
+            for (length, &suffix) in
+                (0u64..).zip(&word.suffixes).filter(|(_, suffix)| **suffix != 0)
+            {
                 features.push(key2(template + 4 + length, suffix, word.flags & 1));
             }
             features.push(key2(template + 9, word.prefixes[2], word.flags & 1));

@@ -84,7 +84,12 @@ pub fn train(books: &[Book], recipe: &Recipe, mut progress: impl FnMut(Progress)
 
     let described: Vec<DescribedBook> = books
         .par_iter()
-        .map(|book| DescribedBook::new(book.sentences.iter().map(|s| s.iter().map(|w| w.text.as_str())), &lexicon))
+        .map(|book| {
+            DescribedBook::new(
+                book.sentences.iter().map(|s| s.iter().map(|w| w.text.as_str())),
+                &lexicon,
+            )
+        })
         .collect();
     let gold = |tag: fn(&Word) -> u8| -> Vec<Tags> {
         let sentence = |words: &Vec<Word>| words.iter().map(tag).collect();
@@ -98,7 +103,8 @@ pub fn train(books: &[Book], recipe: &Recipe, mut progress: impl FnMut(Progress)
 
     let tags: Vec<Tags> =
         described.par_iter().map(|book| decode::<48, PartsOfSpeech>(book, &[], &pos)).collect();
-    let lesson = Lesson { books: &described, pos: &tags, gold: &gold(|word| word.entity.index() as u8) };
+    let lesson =
+        Lesson { books: &described, pos: &tags, gold: &gold(|word| word.entity.index() as u8) };
     let entity = lesson.learn::<16, Entities>(&recipe.entity, recipe.seed, |epoch, accuracy| {
         progress(Progress::Entities { epoch, accuracy });
     });

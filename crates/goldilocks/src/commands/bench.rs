@@ -81,9 +81,10 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
 
 fn line(measured: &Measured) -> String {
     let rate = measured.amount as f64 / measured.seconds;
-    let ratio = measured.peer.as_ref().map_or(String::new(), |peer| {
-        format!("   {:.1} × {}", rate / peer.per_second, peer.name)
-    });
+    let ratio = measured
+        .peer
+        .as_ref()
+        .map_or(String::new(), |peer| format!("   {:.1} × {}", rate / peer.per_second, peer.name));
     let rate = format!("{} {}/s", thousands(rate as usize), measured.unit);
     format!("{:38}{:>10.3} s{rate:>26}{ratio}\n", measured.stage, measured.seconds)
 }

@@ -25,13 +25,14 @@ pub struct Options {
 
 /// Prints the differences, a table a split.
 pub fn run(options: &Options) -> Result<()> {
-    let (first, second) =
-        (Predictions::read(&options.first)?, Predictions::read(&options.second)?);
+    let (first, second) = (Predictions::read(&options.first)?, Predictions::read(&options.second)?);
     let comparisons = evaluation::compare(&first, &second, options.seed)?;
     if options.json {
         return super::print(format_args!("{}\n", serde_json::to_string_pretty(&comparisons)?));
     }
-    comparisons.iter().try_for_each(|comparison| super::print(format_args!("{}", table(comparison))))
+    comparisons
+        .iter()
+        .try_for_each(|comparison| super::print(format_args!("{}", table(comparison))))
 }
 
 fn table(comparison: &Comparison) -> String {
@@ -56,10 +57,14 @@ fn table(comparison: &Comparison) -> String {
     }
     text += &match comparison.resampled {
         Resampled::Books => {
-            format!("  intervals: {} resampled, then questions within\n\n", super::counted(comparison.books, "book"))
+            format!(
+                "  intervals: {} resampled, then questions within\n\n",
+                super::counted(comparison.books, "book")
+            )
         }
         Resampled::Questions => {
-            "  intervals: questions resampled, since their books are not known; too narrow\n\n".into()
+            "  intervals: questions resampled, since their books are not known; too narrow\n\n"
+                .into()
         }
     };
     text

@@ -82,7 +82,10 @@ mod tests {
     #[test]
     fn numbers_are_grouped_by_thousands() {
         assert_eq!([0, 999, 1000, 656_957].map(thousands), ["0", "999", "1,000", "656,957"]);
-        assert_eq!((counted(1, "book"), counted(1204, "book")), ("1 book".into(), "1,204 books".into()));
+        assert_eq!(
+            (counted(1, "book"), counted(1204, "book")),
+            ("1 book".into(), "1,204 books".into())
+        );
     }
 
     #[test]

@@ -15,7 +15,8 @@ pub fn run(options: &Options) -> Result<()> {
     match &options.name {
         Some(name) => super::print(format_args!("{}", settings(models::find(name)?))),
         None => {
-            let row = |entry: &Entry| format!("{:24}{:8}{}\n", entry.name, entry.section, entry.row);
+            let row =
+                |entry: &Entry| format!("{:24}{:8}{}\n", entry.name, entry.section, entry.row);
             super::print(format_args!("{}", MODELS.iter().map(row).collect::<String>()))
         }
     }
@@ -30,7 +31,11 @@ fn settings(entry: &Entry) -> String {
         let symbol = if setting.symbol.is_empty() { "" } else { ", the paper's " };
         text += &format!(
             "\n{}={}{symbol}{}\n    {}\n    {}\n",
-            setting.name, setting.default, setting.symbol, setting.doc, setting.expected(),
+            setting.name,
+            setting.default,
+            setting.symbol,
+            setting.doc,
+            setting.expected(),
         );
     }
     text

@@ -115,7 +115,9 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     reproduction.write_manifest(&experiment)?;
     print(format_args!("{}", report::text(&report)?))?;
     match n_made {
-        0 if !plan.is_empty() => progress.note(format_args!("Nothing had changed since the last run.")),
+        0 if !plan.is_empty() => {
+            progress.note(format_args!("Nothing had changed since the last run."))
+        }
         _ => progress.note(format_args!("Done in {:.1} s.", started.elapsed().as_secs_f64())),
     }
     print(format_args!("\n{}\n", folder.join("report/index.html").display()))
@@ -123,7 +125,11 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
 
 impl Options {
     /// The questions, the hash that stands for them, and where they come from.
-    fn questions(&self, folder: &Path, progress: Progress) -> Result<(QuestionSet, String, Source)> {
+    fn questions(
+        &self,
+        folder: &Path,
+        progress: Progress,
+    ) -> Result<(QuestionSet, String, Source)> {
         let Some(path) = &self.data else {
             let folder = folder.join("questions");
             let set = match built_before(&folder, self.seed) {
@@ -216,14 +222,16 @@ impl Reproduction<'_> {
                 runs: vec![Run { seed: self.seed, predictions: index.check(file)? }],
             })
         };
-        let data = options.data.as_ref().map_or(String::new(), |d| format!(" --data {}", d.display()));
-        let table = options.experiment.as_ref().map_or(options.table.clone(), |path| {
-            format!("--experiment {}", path.display())
-        });
+        let data =
+            options.data.as_ref().map_or(String::new(), |d| format!(" --data {}", d.display()));
+        let table = options
+            .experiment
+            .as_ref()
+            .map_or(options.table.clone(), |path| format!("--experiment {}", path.display()));
         Ok(Report {
             title: experiment.title.clone(),
             tables: experiment.kinds(),
-            statistics: experiment.statistics.then(|| questions::Statistics::of(self.set)),
+            statistics: experiment.statistics,
             rows: files.iter().map(row).collect::<Result<_>>()?,
             set: self.set,
             provenance: Provenance {

@@ -97,8 +97,7 @@ fn by_class(statistics: &Statistics) -> String {
     );
     for split in &statistics.splits {
         for (class, totals) in &split.classes {
-            let label =
-                format!("{:6} {}", split.split.map_or("?", Split::code), class.label());
+            let label = format!("{:6} {}", split.split.map_or("?", Split::code), class.label());
             let _ = writeln!(
                 text,
                 "{label:23}{:>12}{:>16.1}{:>14.1}{:>13}",

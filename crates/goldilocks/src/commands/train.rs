@@ -40,7 +40,8 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     let entry = models::find(&options.model)?;
     let settings = Settings::from_text(entry, options.settings.iter().map(String::as_str))?;
     models::check_place(&options.output, options.force)?;
-    let set = sets::open(&options.data, &Origin::default(), &[Split::Train, Split::Valid], progress)?;
+    let set =
+        sets::open(&options.data, &Origin::default(), &[Split::Train, Split::Valid], progress)?;
     let data = sets::hash(&options.data)?;
     let job = Job { settings: &settings, seed: options.seed, data: &data };
     job.train(&set, &options.output, options.force, progress)?;
