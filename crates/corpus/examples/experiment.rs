@@ -33,11 +33,11 @@ fn main(){
     let mut r=Recipe::default();
     r.lexicon.n_fine=arg("fine",r.lexicon.n_fine as f64) as usize; r.lexicon.n_coarse=arg("coarse",r.lexicon.n_coarse as f64) as usize;
     r.lexicon.rounds=arg("rounds",r.lexicon.rounds as f64) as usize;
-    r.lexicon.certain_share=arg("share",r.lexicon.certain_share);
-    r.lexicon.never_share=arg("never",r.lexicon.never_share);
+    
+    
     for (k,p) in [("p",&mut r.pos),("e",&mut r.entity)] {
         p.epochs=arg(&format!("{k}epochs"),p.epochs as f64) as usize; p.min_mistakes=arg(&format!("{k}min"),p.min_mistakes as f64) as u32;
-        p.prune=arg(&format!("{k}prune"),p.prune);
+        p.n_weights=arg(&format!("{k}n"),p.n_weights as f64) as usize;
     }
     let t=Instant::now();
     let load=std::env::args().find_map(|a| a.strip_prefix("load=").map(String::from));

@@ -11,10 +11,11 @@ use sha2::{Digest, Sha256};
 
 use super::{
     Tagger,
+    certain::Certain,
     lexicon::Lexicon,
     weights::{Entry, MAX_ENTRIES, Weights},
 };
-use crate::{Error, PartOfSpeech, Vocabulary};
+use crate::{Entity, Error, PartOfSpeech, Vocabulary};
 
 const MAGIC: &[u8; 12] = b"goldi-tagger";
 const VERSION: u32 = 1;
@@ -99,7 +100,7 @@ fn parse(bytes: &[u8]) -> Result<Tagger, Damage> {
     let tagger = Tagger {
         lexicon: body.lexicon()?,
         pos: body.weights(PartOfSpeech::COUNT)?,
-        entity: body.weights(crate::Entity::COUNT)?,
+        entity: body.weights(Entity::COUNT)?,
     };
     if !body.0.is_empty() {
         return Err(format!("{} bytes are left over at its end", body.0.len()));
@@ -112,9 +113,10 @@ fn put_lexicon(body: &mut Vec<u8>, lexicon: &Lexicon) {
     for classes in [&lexicon.fine, &lexicon.coarse] {
         body.extend(classes.iter().flat_map(|class| class.to_le_bytes()));
     }
-    put_words(body, &lexicon.certain);
-    body.extend(lexicon.certain_tags.iter().map(|tag| tag.index() as u8));
-    put_words(body, &lexicon.never);
+    for certain in [&lexicon.pos, &lexicon.entity] {
+        put_words(body, &certain.words);
+        body.extend(&certain.tags);
+    }
 }
 
 /// The length in bytes, then each word with a line end.
@@ -175,14 +177,23 @@ impl<'a> Reader<'a> {
         let known = self.words()?;
         let fine = self.classes(known.len())?;
         let coarse = self.classes(known.len())?;
-        let certain = self.words()?;
-        let tag = |&index: &u8| {
-            PartOfSpeech::from_index(usize::from(index))
-                .ok_or_else(|| format!("there is no part of speech {index}"))
-        };
-        let certain_tags = self.take(certain.len())?.iter().map(tag).collect::<Result<_, _>>()?;
-        let never = self.words()?;
-        Ok(Lexicon { known, fine, coarse, certain, certain_tags, never })
+        let pos = self.certain(PartOfSpeech::COUNT)?;
+        let entity = self.certain(Entity::COUNT)?;
+        Ok(Lexicon { known, fine, coarse, pos, entity })
+    }
+
+    fn certain(&mut self, n_tags: usize) -> Result<Certain, Damage> {
+        let words = self.words()?;
+        let tags = self.tags(words.len(), n_tags)?.to_vec();
+        Ok(Certain { words, tags })
+    }
+
+    fn tags(&mut self, count: usize, n_tags: usize) -> Result<&'a [u8], Damage> {
+        let tags = self.take(count)?;
+        match tags.iter().find(|&&tag| usize::from(tag) >= n_tags) {
+            Some(tag) => Err(format!("expected tags below {n_tags}, found {tag}")),
+            None => Ok(tags),
+        }
     }
 
     fn weights<const L: usize>(&mut self, n_tags: usize) -> Result<Weights<L>, Damage> {
@@ -208,13 +219,10 @@ impl<'a> Reader<'a> {
             n_entries += u32::from(count);
             starts.push(n_entries);
         }
-        let tags = self.take(n_entries as usize)?;
-        if tags.len() > MAX_ENTRIES {
-            return Err(format!("expected at most {MAX_ENTRIES} weights, found {}", tags.len()));
+        if n_entries as usize > MAX_ENTRIES {
+            return Err(format!("expected at most {MAX_ENTRIES} weights, found {n_entries}"));
         }
-        if let Some(tag) = tags.iter().find(|&&tag| usize::from(tag) >= n_tags) {
-            return Err(format!("expected tags below {n_tags}, found {tag}"));
-        }
+        let tags = self.tags(n_entries as usize, n_tags)?;
         let weights = self.take(n_entries as usize)?.iter().map(|&byte| byte as i8);
         let entries = tags.iter().zip(weights).map(|(&tag, weight)| Entry { tag, weight });
         Ok(Weights::new(keys, starts, entries.collect()))

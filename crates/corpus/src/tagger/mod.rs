@@ -9,6 +9,7 @@
 //! ```
 
 mod casing;
+mod certain;
 mod clusters;
 mod decode;
 mod described_book;
@@ -73,6 +74,6 @@ fn word(text: String, pos: u8, entity: u8) -> Word {
 impl Tagger {
     /// scratch
     pub fn sizes(&self) -> String {
-        format!("known {} certain {} pos {} keys {} entries; ent {} keys {} entries", self.lexicon.known.len(), self.lexicon.certain.len(), self.pos.keys.len(), self.pos.entries.len(), self.entity.keys.len(), self.entity.entries.len())
+        format!("known {} certain {} pos {} keys {} entries; ent {} keys {} entries", self.lexicon.known.len(), self.lexicon.pos.words.len(), self.pos.keys.len(), self.pos.entries.len(), self.entity.keys.len(), self.entity.entries.len())
     }
 }

@@ -114,7 +114,7 @@ impl Templates<48> for PartsOfSpeech {
     }
 
     fn certain(word: &Description) -> Option<u8> {
-        word.certain.map(|tag| tag.index() as u8)
+        word.certain_pos
     }
 }
 
@@ -197,6 +197,6 @@ impl Templates<16> for Entities {
     }
 
     fn certain(word: &Description) -> Option<u8> {
-        word.never_entity.then_some(crate::Entity::NONE.index() as u8)
+        word.certain_entity
     }
 }

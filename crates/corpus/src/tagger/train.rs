@@ -39,16 +39,16 @@ pub struct PerceptronRecipe {
     pub epochs: usize,
     /// A feature gets weights after so many mistakes.
     pub min_mistakes: u32,
-    /// Mean weights below this are left out.
-    pub prune: f64,
+    /// How many weights are kept, the largest first: this sets the size of the weights file.
+    pub n_weights: usize,
 }
 
 impl Default for Recipe {
     fn default() -> Self {
         Self {
             lexicon: LexiconRecipe::default(),
-            pos: PerceptronRecipe { epochs: 5, min_mistakes: 3, prune: 0.05 },
-            entity: PerceptronRecipe { epochs: 5, min_mistakes: 3, prune: 0.05 },
+            pos: PerceptronRecipe { epochs: 6, min_mistakes: 3, n_weights: 1_650_000 },
+            entity: PerceptronRecipe { epochs: 5, min_mistakes: 3, n_weights: 650_000 },
             seed: 1,
         }
     }
@@ -138,7 +138,7 @@ impl Lesson<'_> {
             }
             progress(epoch, n_right as f64 / n_words.max(1) as f64);
         }
-        perceptron.finish(recipe.prune)
+        perceptron.finish(recipe.n_weights)
     }
 
     /// Learns from a sentence; returns how many words were tagged rightly.
@@ -166,10 +166,10 @@ impl Lesson<'_> {
                 let (last, before) = tags_before(&tags);
                 T::sequence(&window, last, before, &mut features);
                 let tag = best_tag(&perceptron.scores(&features)[..T::TAGS]);
-                perceptron.advance();
                 if tag != right {
                     perceptron.learn(&features, usize::from(right), usize::from(tag));
                 }
+                perceptron.advance();
                 tag
             });
             tags.push(tag);
