@@ -48,6 +48,18 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// Something to do about it, where there is something.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Weights { .. } => Some(
+                "`goldilocks train-tagger FOLDER -o FILE` makes weights from tagged books".into(),
+            ),
+            Self::Io { .. } | Self::TaggedLine { .. } | Self::UnknownTag { .. } => None,
+        }
+    }
+}
+
 fn place(path: Option<&Path>) -> String {
     path.map_or("weights".into(), |path| path.display().to_string())
 }

@@ -93,8 +93,18 @@ impl Description {
         }
     }
 
-    /// Whether the word has a capital, and whether that says something.
+    /// Whether a sentence may start with the word.
+    pub fn initial(&self) -> u64 {
+        self.flags & INITIAL
+    }
+
+    /// Whether the word has a capital.
     pub fn capital(&self) -> u64 {
+        self.flags & CAPITAL
+    }
+
+    /// Whether the word has a capital, and whether that says something.
+    pub fn capital_or_initial(&self) -> u64 {
         self.flags & (CAPITAL | INITIAL)
     }
 
@@ -111,7 +121,9 @@ pub fn is_capitalised(token: &str) -> bool {
 
 /// Whether the token has two characters or more and all its letters are capitals.
 pub fn is_all_capitals(token: &str) -> bool {
-    is_capitalised(token) && token.chars().nth(1).is_some() && !token.chars().any(char::is_lowercase)
+    is_capitalised(token)
+        && token.chars().nth(1).is_some()
+        && !token.chars().any(char::is_lowercase)
 }
 
 /// The token with every letter as `X` or `x` and every digit as `d`; runs are cut after two.

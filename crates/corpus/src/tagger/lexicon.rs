@@ -24,9 +24,9 @@ pub struct Lexicon {
 pub struct LexiconRecipe {
     /// A word is known when it stands this often, lower-cased, in the training books.
     pub min_count: u32,
-    /// Number of small clusters.
+    /// Number of small clusters, 1 to 65,535.
     pub n_fine: usize,
-    /// Number of large clusters.
+    /// Number of large clusters, 1 to 65,535.
     pub n_coarse: usize,
     /// Rounds of the exchange algorithm.
     pub rounds: usize,
@@ -66,7 +66,8 @@ impl Lexicon {
         let share = recipe.certain_pos;
         let pos = Certain::learn(sentences, |word| word.pos.index(), recipe.certain_count, share);
         let share = recipe.certain_entity;
-        let entity = Certain::learn(sentences, |word| word.entity.index(), recipe.certain_count, share);
+        let entity =
+            Certain::learn(sentences, |word| word.entity.index(), recipe.certain_count, share);
         Self { known, fine, coarse, pos, entity }
     }
 

@@ -7,7 +7,7 @@
 
 use super::{
     key_table::KeyTable,
-    weights::{Entry, Weights},
+    weights::{Entry, MAX_ENTRIES, Weights},
 };
 
 /// Weights while they are learnt, for `L` tags.
@@ -28,7 +28,7 @@ impl<const L: usize> Perceptron<L> {
     pub fn new(min_mistakes: u32) -> Self {
         Self {
             table: KeyTable::with_capacity(1 << 16),
-            min_mistakes,
+            min_mistakes: min_mistakes.max(1),
             keys: Vec::new(),
             weights: Vec::new(),
             lateness: Vec::new(),
@@ -82,11 +82,13 @@ impl<const L: usize> Perceptron<L> {
     pub fn finish(self, n_weights: usize) -> Weights<L> {
         let mut rows: Vec<usize> = (0..self.keys.len()).collect();
         rows.sort_unstable_by_key(|&row| self.keys[row]);
-        let means: Vec<(usize, usize, f64)> =
-            rows.iter().flat_map(|&row| self.means(row).map(move |(tag, mean)| (row, tag, mean))).collect();
+        let means: Vec<(usize, usize, f64)> = rows
+            .iter()
+            .flat_map(|&row| self.means(row).map(move |(tag, mean)| (row, tag, mean)))
+            .collect();
         let mut sizes: Vec<f64> = means.iter().map(|(.., mean)| mean.abs()).collect();
         sizes.sort_unstable_by(f64::total_cmp);
-        sizes.drain(..sizes.len().saturating_sub(n_weights));
+        sizes.drain(..sizes.len().saturating_sub(n_weights.min(MAX_ENTRIES)));
         let smallest = sizes.first().copied().unwrap_or(1.0);
         // One weight in ten thousand may be clipped, so that the others keep more of their digits.
         let largest = sizes.iter().rev().nth(sizes.len() / 10_000).copied().unwrap_or(1.0);

@@ -14,7 +14,7 @@ use super::{
     described_book::DescribedBook,
     lexicon::{Lexicon, LexiconRecipe},
     perceptron::Perceptron,
-    templates::{Entities, PLACES, PartsOfSpeech, Templates},
+    templates::{ENTITY_LANES, Entities, PLACES, POS_LANES, PartsOfSpeech, Templates},
     weights::Weights,
 };
 use crate::{Book, Word};
@@ -82,26 +82,32 @@ pub fn train(books: &[Book], recipe: &Recipe, mut progress: impl FnMut(Progress)
     let lexicon = Lexicon::learn(&sentences, &recipe.lexicon);
     progress(Progress::Lexicon);
 
-    let described: Vec<DescribedBook> = books
-        .par_iter()
-        .map(|book| DescribedBook::new(book.sentences.iter().map(|s| s.iter().map(|w| w.text.as_str())), &lexicon))
-        .collect();
+    let describe = |book: &Book| {
+        let tokens = book.sentences.iter().map(|sentence| sentence.iter().map(|word| &*word.text));
+        DescribedBook::new(tokens, &lexicon)
+    };
+    let described: Vec<DescribedBook> = books.par_iter().map(describe).collect();
     let gold = |tag: fn(&Word) -> u8| -> Vec<Tags> {
         let sentence = |words: &Vec<Word>| words.iter().map(tag).collect();
         books.iter().map(|book| book.sentences.iter().map(sentence).collect()).collect()
     };
 
     let lesson = Lesson { books: &described, pos: &[], gold: &gold(|word| word.pos.index() as u8) };
-    let pos = lesson.learn::<48, PartsOfSpeech>(&recipe.pos, recipe.seed, |epoch, accuracy| {
-        progress(Progress::PartsOfSpeech { epoch, accuracy });
-    });
+    let pos =
+        lesson.learn::<POS_LANES, PartsOfSpeech>(&recipe.pos, recipe.seed, |epoch, accuracy| {
+            progress(Progress::PartsOfSpeech { epoch, accuracy });
+        });
 
-    let tags: Vec<Tags> =
-        described.par_iter().map(|book| decode::<48, PartsOfSpeech>(book, &[], &pos)).collect();
-    let lesson = Lesson { books: &described, pos: &tags, gold: &gold(|word| word.entity.index() as u8) };
-    let entity = lesson.learn::<16, Entities>(&recipe.entity, recipe.seed, |epoch, accuracy| {
-        progress(Progress::Entities { epoch, accuracy });
-    });
+    let tags: Vec<Tags> = described
+        .par_iter()
+        .map(|book| decode::<POS_LANES, PartsOfSpeech>(book, &[], &pos))
+        .collect();
+    let lesson =
+        Lesson { books: &described, pos: &tags, gold: &gold(|word| word.entity.index() as u8) };
+    let entity =
+        lesson.learn::<ENTITY_LANES, Entities>(&recipe.entity, recipe.seed, |epoch, accuracy| {
+            progress(Progress::Entities { epoch, accuracy });
+        });
     Tagger { lexicon, pos, entity }
 }
 
@@ -154,8 +160,7 @@ impl Lesson<'_> {
         let pos = self.pos.get(book_idx).map_or(&[][..], |book| &book[sentence_idx]);
         let mut features = Vec::new();
         let mut tags: Vec<u8> = Vec::with_capacity(sentence.len());
-        for word_idx in 0..sentence.len() {
-            let right = gold[word_idx];
+        for (word_idx, &right) in gold.iter().enumerate() {
             let window = window(book, sentence, pos, word_idx);
             let tag = T::certain(window.words[2]).unwrap_or_else(|| {
                 features.clear();
