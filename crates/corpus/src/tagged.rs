@@ -42,7 +42,7 @@ impl Book {
 
 fn parse_line(found: &str, path: &Path, line: usize) -> Result<Word, Error> {
     let fields: Vec<&str> = found.split('\t').collect();
-    let [text, pos, entity] = fields[..] else {
+    let (&[text, pos, entity], false) = (&fields[..], found.starts_with('\t')) else {
         return Err(Error::TaggedLine { path: path.to_owned(), line, found: found.to_owned() });
     };
     let unknown = |kind, tag: &str| Error::UnknownTag {
@@ -56,4 +56,62 @@ fn parse_line(found: &str, path: &Path, line: usize) -> Result<Word, Error> {
         pos: PartOfSpeech::from_name(pos).ok_or_else(|| unknown("part of speech", pos))?,
         entity: Entity::from_name(entity).ok_or_else(|| unknown("entity class", entity))?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(text: &str) -> Result<Book, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tale.txt");
+        std::fs::write(&path, text).unwrap();
+        let shown = format!("{}/", folder.path().display());
+        Book::read_tagged(&path).map_err(|error| error.to_string().replace(&shown, ""))
+    }
+
+    #[test]
+    fn blank_lines_end_sentences_however_many_there_are() {
+        let book = read("\n\nAda\tNNP\tPERSON\nran\tVBD\tO\n\n\n.\t.\tO").unwrap();
+        assert_eq!(book.name, "tale");
+        assert_eq!(book.to_tagged(), "Ada\tNNP\tPERSON\nran\tVBD\tO\n\n.\t.\tO\n\n");
+        assert!(read("").unwrap().sentences.is_empty());
+    }
+
+    #[test]
+    fn errors_name_file_and_line() {
+        let errors =
+            ["a\tDT\tO\nbear\tNN\n", "a\tDET\tO\n", "a\tDT\tTHING\n", "a\tDT\tO\tx", "\tDT\tO"];
+        let errors = errors.map(|text| read(text).unwrap_err());
+        expect![[r#"
+            tale.txt:2: expected `word`, tab, part of speech, tab, entity class; found `bear	NN`
+            tale.txt:1: unknown part of speech: `DET`
+            tale.txt:1: unknown entity class: `THING`
+            tale.txt:1: expected `word`, tab, part of speech, tab, entity class; found `a	DT	O	x`
+            tale.txt:1: expected `word`, tab, part of speech, tab, entity class; found `	DT	O`"#]]
+        .assert_eq(&errors.join("\n"));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(
+            sentences in prop::collection::vec(
+                prop::collection::vec(("[^\\t\\r\\n]{1,5}", 0..PartOfSpeech::COUNT, 0..Entity::COUNT), 1..5),
+                0..5,
+            ),
+        ) {
+            let word = |(text, pos, entity)| Word {
+                text,
+                pos: PartOfSpeech::from_index(pos).unwrap(),
+                entity: Entity::from_index(entity).unwrap(),
+            };
+            let sentences: Vec<Vec<Word>> =
+                sentences.into_iter().map(|sentence| sentence.into_iter().map(word).collect()).collect();
+            let book = Book { name: "tale".into(), sentences };
+            prop_assert_eq!(read(&book.to_tagged()).unwrap(), book);
+        }
+    }
 }

@@ -82,6 +82,9 @@ struct Neighbours {
     after: Vec<(usize, u32)>,
     before: Vec<(usize, u32)>,
     itself: u32,
+    /// How many words stand after and before it, itself included.
+    n_after: u32,
+    n_before: u32,
 }
 
 impl<'a> Exchange<'a> {
@@ -101,6 +104,8 @@ impl<'a> Exchange<'a> {
             for &(other, count) in after {
                 let (a, b) = (exchange.class_of(word), exchange.class_of(other as usize));
                 exchange.add_pair(a, b, count);
+                exchange.first[a] += count;
+                exchange.second[b] += count;
             }
         }
         exchange
@@ -113,15 +118,11 @@ impl<'a> Exchange<'a> {
     fn add_pair(&mut self, a: usize, b: usize, count: u32) {
         self.pairs[a * self.n_classes + b] += count;
         self.pairs_back[b * self.n_classes + a] += count;
-        self.first[a] += count;
-        self.second[b] += count;
     }
 
     fn remove_pair(&mut self, a: usize, b: usize, count: u32) {
         self.pairs[a * self.n_classes + b] -= count;
         self.pairs_back[b * self.n_classes + a] -= count;
-        self.first[a] -= count;
-        self.second[b] -= count;
     }
 
     fn neighbours(&self, word: usize) -> Neighbours {
@@ -132,10 +133,17 @@ impl<'a> Exchange<'a> {
             }
             sums.into_iter().enumerate().filter(|&(_, count)| count > 0).collect()
         };
-        let after = &self.bigrams.after[word];
+        let total = |neighbours: &[(u32, u32)]| neighbours.iter().map(|&(_, count)| count).sum();
+        let (after, before) = (&self.bigrams.after[word], &self.bigrams.before[word]);
         let itself =
             after.iter().find(|&&(other, _)| other as usize == word).map_or(0, |&(_, n)| n);
-        Neighbours { after: by_class(after), before: by_class(&self.bigrams.before[word]), itself }
+        Neighbours {
+            after: by_class(after),
+            before: by_class(before),
+            itself,
+            n_after: total(after),
+            n_before: total(before),
+        }
     }
 
     fn move_to_best_class(&mut self, word: usize) {
@@ -148,6 +156,8 @@ impl<'a> Exchange<'a> {
             self.remove_pair(class, own, count);
         }
         self.remove_pair(own, own, neighbours.itself);
+        self.first[own] -= neighbours.n_after;
+        self.second[own] -= neighbours.n_before;
 
         let (mut best, mut best_gain) = (own, self.gain(&neighbours, own));
         for class in (0..self.n_classes).filter(|&class| class != own) {
@@ -165,6 +175,8 @@ impl<'a> Exchange<'a> {
             self.add_pair(class, best, count);
         }
         self.add_pair(best, best, neighbours.itself);
+        self.first[best] += neighbours.n_after;
+        self.second[best] += neighbours.n_before;
     }
 
     /// What the text's log-likelihood gains when a word that is in no class joins this one.
@@ -175,18 +187,16 @@ impl<'a> Exchange<'a> {
         let (pairs, pairs_back) = (&self.pairs[row.clone()], &self.pairs_back[row]);
         let mut gain = 0.0;
         // A pair of the class with itself gets counts from both sides: it is settled at the end.
-        let (mut within, mut n_after, mut n_before) = (neighbours.itself, 0, 0);
+        let mut within = neighbours.itself;
         for &(other, count) in &neighbours.after {
-            n_after += count;
             if other == class { within += count } else { gain += rise(pairs[other], count) }
         }
         for &(other, count) in &neighbours.before {
-            n_before += count;
             if other == class { within += count } else { gain += rise(pairs_back[other], count) }
         }
         gain + rise(pairs[class], within)
-            - rise(self.first[class], n_after + neighbours.itself)
-            - rise(self.second[class], n_before + neighbours.itself)
+            - rise(self.first[class], neighbours.n_after)
+            - rise(self.second[class], neighbours.n_before)
     }
 }
 

@@ -100,3 +100,30 @@ pub fn best_tag<S: PartialOrd>(scores: &[S]) -> u8 {
     }
     best as u8
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_equal_tags_is_best() {
+        assert_eq!([best_tag(&[0, 3, 3]), best_tag(&[-1, -2]), best_tag::<i16>(&[])], [1, 0, 0]);
+    }
+
+    #[test]
+    fn the_tags_before_are_the_last_two() {
+        assert_eq!(tags_before(&[1, 2, 3]), (3, 2));
+        assert_eq!(tags_before(&[1]), (1, NO_TAG));
+        assert_eq!(tags_before(&[]), (NO_TAG, NO_TAG));
+    }
+
+    #[test]
+    fn a_window_reaches_past_both_ends_of_a_sentence() {
+        let book = DescribedBook::new([["a", "b"]], &Default::default());
+        let window = window(&book, &book.sentences[0], &[5, 6], 1);
+        let words = window.words.map(|word| word.word);
+        let [a, b] = [0, 1].map(|word| book.descriptions[word].word);
+        assert_eq!(words, [OUTSIDE.word, a, b, OUTSIDE.word, OUTSIDE.word]);
+        assert_eq!(window.pos, [5, 6, NO_TAG]);
+    }
+}

@@ -1,7 +1,6 @@
 //! What the feature templates may ask about a word in its setting, as numbers ready for hashing.
 
 use super::{feature_key::hash_text, lexicon::Lexicon};
-use crate::PartOfSpeech;
 
 /// Where a token stands; with its text, this decides its whole [`Description`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,10 +33,10 @@ pub struct Description {
     pub flags: u64,
     /// How the word is written elsewhere in the book (see [`Casing`](super::casing::Casing)).
     pub casing: u64,
-    /// The tag of a word that has the same one nearly everywhere.
-    pub certain: Option<PartOfSpeech>,
-    /// Whether the word stands in no mention anywhere.
-    pub never_entity: bool,
+    /// The part of speech that the word always gets.
+    pub certain_pos: Option<u8>,
+    /// The entity class that it always gets.
+    pub certain_entity: Option<u8>,
 }
 
 /// The place before the first and after the last word of a sentence.
@@ -51,8 +50,8 @@ pub const OUTSIDE: Description = Description {
     coarse: 1,
     flags: 1 << 8,
     casing: 1 << 8,
-    certain: None,
-    never_entity: false,
+    certain_pos: None,
+    certain_entity: None,
 };
 
 const CAPITAL: u64 = 1;
@@ -89,13 +88,23 @@ impl Description {
             coarse,
             flags,
             casing,
-            certain: lexicon.certain(token),
-            never_entity: lexicon.never_entity(token),
+            certain_pos: lexicon.pos.get(token),
+            certain_entity: lexicon.entity.get(token),
         }
     }
 
-    /// Whether the word has a capital, and whether that says something.
+    /// Whether a sentence may start with the word.
+    pub fn initial(&self) -> u64 {
+        self.flags & INITIAL
+    }
+
+    /// Whether the word has a capital.
     pub fn capital(&self) -> u64 {
+        self.flags & CAPITAL
+    }
+
+    /// Whether the word has a capital, and whether that says something.
+    pub fn capital_or_initial(&self) -> u64 {
         self.flags & (CAPITAL | INITIAL)
     }
 

@@ -11,10 +11,11 @@ use sha2::{Digest, Sha256};
 
 use super::{
     Tagger,
+    certain::Certain,
     lexicon::Lexicon,
     weights::{Entry, MAX_ENTRIES, Weights},
 };
-use crate::{Error, PartOfSpeech, Vocabulary};
+use crate::{Entity, Error, PartOfSpeech, Vocabulary};
 
 const MAGIC: &[u8; 12] = b"goldi-tagger";
 const VERSION: u32 = 1;
@@ -68,13 +69,21 @@ impl Tagger {
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let write = || {
-            let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+            let mut file = temporary_file(folder.unwrap_or(Path::new(".")))?;
             file.write_all(&self.to_bytes())?;
             file.persist(path)?;
             Ok(())
         };
         write().map_err(|source| Error::Io { path: path.to_owned(), source })
     }
+}
+
+/// A file that is readable for all whom the system's settings allow, not for its owner alone.
+fn temporary_file(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
 }
 
 fn parse(bytes: &[u8]) -> Result<Tagger, Damage> {
@@ -99,7 +108,7 @@ fn parse(bytes: &[u8]) -> Result<Tagger, Damage> {
     let tagger = Tagger {
         lexicon: body.lexicon()?,
         pos: body.weights(PartOfSpeech::COUNT)?,
-        entity: body.weights(crate::Entity::COUNT)?,
+        entity: body.weights(Entity::COUNT)?,
     };
     if !body.0.is_empty() {
         return Err(format!("{} bytes are left over at its end", body.0.len()));
@@ -112,9 +121,10 @@ fn put_lexicon(body: &mut Vec<u8>, lexicon: &Lexicon) {
     for classes in [&lexicon.fine, &lexicon.coarse] {
         body.extend(classes.iter().flat_map(|class| class.to_le_bytes()));
     }
-    put_words(body, &lexicon.certain);
-    body.extend(lexicon.certain_tags.iter().map(|tag| tag.index() as u8));
-    put_words(body, &lexicon.never);
+    for certain in [&lexicon.pos, &lexicon.entity] {
+        put_words(body, &certain.words);
+        body.extend(&certain.tags);
+    }
 }
 
 /// The length in bytes, then each word with a line end.
@@ -176,14 +186,23 @@ impl<'a> Reader<'a> {
         let known = self.words()?;
         let fine = self.classes(known.len())?;
         let coarse = self.classes(known.len())?;
-        let certain = self.words()?;
-        let tag = |&index: &u8| {
-            PartOfSpeech::from_index(usize::from(index))
-                .ok_or_else(|| format!("there is no part of speech {index}"))
-        };
-        let certain_tags = self.take(certain.len())?.iter().map(tag).collect::<Result<_, _>>()?;
-        let never = self.words()?;
-        Ok(Lexicon { known, fine, coarse, certain, certain_tags, never })
+        let pos = self.certain(PartOfSpeech::COUNT)?;
+        let entity = self.certain(Entity::COUNT)?;
+        Ok(Lexicon { known, fine, coarse, pos, entity })
+    }
+
+    fn certain(&mut self, n_tags: usize) -> Result<Certain, Damage> {
+        let words = self.words()?;
+        let tags = self.tags(words.len(), n_tags)?.to_vec();
+        Ok(Certain { words, tags })
+    }
+
+    fn tags(&mut self, count: usize, n_tags: usize) -> Result<&'a [u8], Damage> {
+        let tags = self.take(count)?;
+        match tags.iter().find(|&&tag| usize::from(tag) >= n_tags) {
+            Some(tag) => Err(format!("expected tags below {n_tags}, found {tag}")),
+            None => Ok(tags),
+        }
     }
 
     fn weights<const L: usize>(&mut self, n_tags: usize) -> Result<Weights<L>, Damage> {
@@ -209,15 +228,145 @@ impl<'a> Reader<'a> {
             n_entries += u32::from(count);
             starts.push(n_entries);
         }
-        let tags = self.take(n_entries as usize)?;
-        if tags.len() > MAX_ENTRIES {
-            return Err(format!("expected at most {MAX_ENTRIES} weights, found {}", tags.len()));
+        if n_entries as usize > MAX_ENTRIES {
+            return Err(format!("expected at most {MAX_ENTRIES} weights, found {n_entries}"));
         }
-        if let Some(tag) = tags.iter().find(|&&tag| usize::from(tag) >= n_tags) {
-            return Err(format!("expected tags below {n_tags}, found {tag}"));
-        }
+        let tags = self.tags(n_entries as usize, n_tags)?;
         let weights = self.take(n_entries as usize)?.iter().map(|&byte| byte as i8);
         let entries = tags.iter().zip(weights).map(|(&tag, weight)| Entry { tag, weight });
         Ok(Weights::new(keys, starts, entries.collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn small_tagger() -> Tagger {
+        let words = |words: &[&str]| {
+            let mut vocabulary = Vocabulary::default();
+            for word in words {
+                vocabulary.intern(word);
+            }
+            vocabulary
+        };
+        let certain = |tag| Certain { words: words(&["the"]), tags: vec![tag] };
+        let entry = |tag, weight| Entry { tag, weight };
+        Tagger {
+            lexicon: Lexicon {
+                known: words(&["the", "bär"]),
+                fine: vec![3, 500],
+                coarse: vec![0, 1],
+                pos: certain(10),
+                entity: certain(0),
+            },
+            pos: Weights::new(
+                vec![5, 1 << 31],
+                vec![0, 2, 3],
+                vec![entry(0, 1), entry(44, -127), entry(7, 9)],
+            ),
+            entity: Weights::new(vec![0], vec![0, 1], vec![entry(12, 127)]),
+        }
+    }
+
+    /// A file with that body and a header that fits it.
+    fn file(body: &[u8]) -> Vec<u8> {
+        let packed = zstd::bulk::compress(body, 1).unwrap();
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend((body.len() as u32).to_le_bytes());
+        bytes.extend(&Sha256::digest(&packed)[..16]);
+        bytes.extend(packed);
+        bytes
+    }
+
+    fn body(tagger: &Tagger) -> Vec<u8> {
+        let bytes = tagger.to_bytes();
+        zstd::bulk::decompress(&bytes[HEADER..], MAX_BODY).unwrap()
+    }
+
+    fn damage(bytes: &[u8]) -> String {
+        Tagger::from_bytes(bytes).map(|_| ()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_was_written_is_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("small.tagger");
+        let tagger = small_tagger();
+        tagger.write(&path).unwrap();
+        let read = Tagger::read(&path).unwrap();
+        assert_eq!(read.to_bytes(), tagger.to_bytes());
+        assert_eq!(read.lexicon.classes("bär"), (502, 3));
+        assert_eq!(read.lexicon.pos.get("the"), Some(10));
+        let mut scores = [0; 48];
+        read.pos.add(&[1 << 31, 5, 6], &mut scores);
+        assert_eq!((scores[0], scores[7], scores[44]), (1, 9, -127));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let good = small_tagger().to_bytes();
+        let mut version = good.clone();
+        version[12] = 9;
+        let mut flipped = good.clone();
+        flipped[HEADER] ^= 1;
+        let mut long = good.clone();
+        long[16..20].copy_from_slice(&u32::MAX.to_le_bytes());
+        let mut left_over = body(&small_tagger());
+        left_over.push(0);
+        let short = &body(&small_tagger())[..20];
+        let messages = [
+            damage(b"PK\x03\x04"),
+            damage(&version),
+            damage(&flipped),
+            damage(&good[..good.len() - 1]),
+            damage(&long),
+            damage(&file(&left_over)),
+            damage(&file(short)),
+        ];
+        expect![[r#"
+            weights: it is not a weights file of this program
+            weights: expected format version 1, found 9
+            weights: its checksum is wrong: the file is damaged or cut off
+            weights: its checksum is wrong: the file is damaged or cut off
+            weights: expected at most 67108864 bytes unpacked, found 4294967295
+            weights: 1 bytes are left over at its end
+            weights: expected 4 more bytes, found 3"#]]
+        .assert_eq(&messages.join("\n"));
+    }
+
+    #[test]
+    fn a_file_that_is_missing_is_named() {
+        let error = Tagger::read(Path::new("no/such.tagger")).map(|_| ()).unwrap_err();
+        expect!["no/such.tagger: No such file or directory (os error 2)"]
+            .assert_eq(&error.to_string());
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_give_a_tagger_or_an_error(bytes: Vec<u8>) {
+            let _ = Tagger::from_bytes(&bytes);
+            let _ = Tagger::from_bytes(&file(&bytes));
+        }
+
+        /// The checksum is made to fit, so that the damage reaches the reader of the body.
+        #[test]
+        fn a_damaged_body_gives_a_tagger_that_tags_or_an_error(
+            place: prop::sample::Index, byte: u8, cut: prop::sample::Index,
+        ) {
+            let mut body = body(&small_tagger());
+            let place = place.index(body.len());
+            body[place] = byte;
+            for body in [&body[..], &body[..cut.index(body.len())]] {
+                if let Ok(tagger) = Tagger::from_bytes(&file(body)) {
+                    tagger.tag(vec![vec!["the".into(), "Bär".into()]]);
+                }
+            }
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! What the tagger knows of single words: which ones it met often, their clusters, and the words
-//! that have one tag only.
+//! that have one tag only. Input: tagged sentences. Output: [`Lexicon`].
 
-use super::clusters::Bigrams;
-use crate::{PartOfSpeech, Vocabulary, Word};
+use super::{certain::Certain, clusters::Bigrams};
+use crate::{Vocabulary, Word};
 
 /// Known words with their classes, and words of one tag.
 #[derive(Default)]
@@ -13,45 +13,41 @@ pub struct Lexicon {
     pub(super) fine: Vec<u16>,
     /// For each known word its class among the few large clusters.
     pub(super) coarse: Vec<u16>,
-    /// Words, case kept, that nearly always have the same tag.
-    pub(super) certain: Vocabulary,
-    /// For each of them that tag.
-    pub(super) certain_tags: Vec<PartOfSpeech>,
-    pub(super) never: Vocabulary,
+    /// Words of one part of speech.
+    pub(super) pos: Certain,
+    /// Words of one entity class, most of them outside mentions.
+    pub(super) entity: Certain,
 }
 
-/// How a [`Lexicon`] is made.
+/// How the words of the training books become what the tagger knows of single words.
 #[derive(Clone, Debug)]
 pub struct LexiconRecipe {
     /// A word is known when it stands this often, lower-cased, in the training books.
     pub min_count: u32,
-    /// Number of small clusters.
+    /// Number of small clusters, 1 to 65,535.
     pub n_fine: usize,
-    /// Number of large clusters.
+    /// Number of large clusters, 1 to 65,535.
     pub n_coarse: usize,
     /// Rounds of the exchange algorithm.
     pub rounds: usize,
-    /// A word's tag is certain when the word stands this often …
+    /// A word that stands this often …
     pub certain_count: u32,
-    /// … and has the tag at least so often in all occurrences.
-    pub certain_share: f64,
-    /// same for never
-    pub never_count: u32,
-    /// same
-    pub never_share: f64,
+    /// … and has one part of speech in at least this share of its occurrences always gets it.
+    pub certain_pos: f64,
+    /// The same for its entity class.
+    pub certain_entity: f64,
 }
 
 impl Default for LexiconRecipe {
     fn default() -> Self {
         Self {
             min_count: 5,
-            n_fine: 320,
-            n_coarse: 48,
+            n_fine: 600,
+            n_coarse: 120,
             rounds: 8,
             certain_count: 50,
-            certain_share: 0.999,
-            never_count: 30,
-            never_share: 0.9995,
+            certain_pos: 0.999,
+            certain_entity: 0.9995,
         }
     }
 }
@@ -67,8 +63,12 @@ impl Lexicon {
         );
         fine.drain(..N_SPECIAL);
         coarse.drain(..N_SPECIAL);
-        let (certain, certain_tags) = certain_words(sentences, recipe);
-        Self { known, fine, coarse, certain, certain_tags, never: never_words(sentences, recipe) }
+        let share = recipe.certain_pos;
+        let pos = Certain::learn(sentences, |word| word.pos.index(), recipe.certain_count, share);
+        let share = recipe.certain_entity;
+        let entity =
+            Certain::learn(sentences, |word| word.entity.index(), recipe.certain_count, share);
+        Self { known, fine, coarse, pos, entity }
     }
 
     /// Whether the word, lower-cased, is known.
@@ -82,15 +82,6 @@ impl Lexicon {
         self.known.get(lower).map_or((0, 0), |id| {
             (u64::from(self.fine[id.index()]) + 2, u64::from(self.coarse[id.index()]) + 2)
         })
-    }
-
-    pub fn never_entity(&self, word: &str) -> bool {
-        self.never.get(word).is_some()
-    }
-
-    /// The tag of a word that has the same one nearly everywhere.
-    pub fn certain(&self, word: &str) -> Option<PartOfSpeech> {
-        self.certain.get(word).map(|id| self.certain_tags[id.index()])
     }
 }
 
@@ -128,47 +119,33 @@ fn known_words(sentences: &[&[Word]], min_count: u32) -> (Vocabulary, Vec<Vec<u3
     (known, numbers)
 }
 
-/// Words that have one tag in nearly all of many occurrences, in order of first appearance.
-fn certain_words(sentences: &[&[Word]], recipe: &LexiconRecipe) -> (Vocabulary, Vec<PartOfSpeech>) {
-    let mut all = Vocabulary::default();
-    let mut counts: Vec<[u32; PartOfSpeech::COUNT]> = Vec::new();
-    for word in sentences.iter().copied().flatten() {
-        let id = all.intern(&word.text);
-        counts.resize(all.len(), [0; PartOfSpeech::COUNT]);
-        counts[id.index()][word.pos.index()] += 1;
-    }
-    let mut certain = Vocabulary::default();
-    let mut tags = Vec::new();
-    for (word, counts) in all.iter().zip(&counts) {
-        let total: u32 = counts.iter().sum();
-        let (most, tag) =
-            (0..).zip(counts).map(|(tag, &count)| (count, tag)).max().expect("there are tags");
-        if total >= recipe.certain_count
-            && f64::from(most) >= recipe.certain_share * f64::from(total)
-        {
-            certain.intern(word);
-            tags.push(PartOfSpeech::from_index(tag).expect("one count for each tag"));
-        }
-    }
-    (certain, tags)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Entity, PartOfSpeech};
 
-fn never_words(sentences: &[&[Word]], recipe: &LexiconRecipe) -> Vocabulary {
-    let mut all = Vocabulary::default();
-    let mut counts: Vec<[u32; 2]> = Vec::new();
-    for word in sentences.iter().copied().flatten() {
-        let id = all.intern(&word.text);
-        counts.resize(all.len(), [0; 2]);
-        counts[id.index()][usize::from(word.entity != crate::Entity::NONE)] += 1;
+    #[test]
+    fn words_are_known_by_their_lower_cased_count_and_carry_clusters() {
+        let pos = PartOfSpeech::from_name("NN").unwrap();
+        let sentence = |text: &str| -> Vec<Word> {
+            let word = |text: &str| Word { text: text.into(), pos, entity: Entity::NONE };
+            text.split(' ').map(word).collect()
+        };
+        let sentences = ["The bear sat", "the Bear ran", "a wolf ran"].map(sentence);
+        let sentences: Vec<&[Word]> = sentences.iter().map(Vec::as_slice).collect();
+        let recipe = LexiconRecipe { min_count: 2, n_fine: 3, n_coarse: 1, ..Default::default() };
+        let lexicon = Lexicon::learn(&sentences, &recipe);
+
+        // All stand twice; the order is that of the letters.
+        assert_eq!(lexicon.known.iter().collect::<Vec<_>>(), ["bear", "ran", "the"]);
+        assert!(lexicon.knows("bear") && !lexicon.knows("wolf"));
+        assert_eq!(lexicon.classes("wolf"), (0, 0));
+        assert!(lexicon.classes("bear").0 >= 2);
+        assert_eq!(lexicon.classes("bear").1, lexicon.classes("the").1);
     }
-    let mut certain = Vocabulary::default();
-    for (word, counts) in all.iter().zip(&counts) {
-        let total: u32 = counts.iter().sum();
-        if total >= recipe.never_count
-            && f64::from(counts[0]) >= recipe.never_share * f64::from(total)
-        {
-            certain.intern(word);
-        }
+
+    #[test]
+    fn no_books_make_an_empty_lexicon() {
+        assert!(Lexicon::learn(&[], &LexiconRecipe::default()).known.is_empty());
     }
-    certain
 }

@@ -2,13 +2,14 @@
 //!
 //! An averaged perceptron for parts of speech, and one for entities on top of it, both from left to
 //! right. What one word tells (its letters, its cluster, how the book writes it elsewhere) is in
-//! [`description`]; the questions asked are in [`templates`]; [`train()`] is the recipe.
+//! `description.rs`; the questions asked are in `templates.rs`; [`train()`] is the recipe.
 //!
 //! ```text
 //! sentences ─▶ DescribedBook ─▶ parts of speech ─▶ entities ─▶ Word { text, pos, entity }
 //! ```
 
 mod casing;
+mod certain;
 mod clusters;
 mod decode;
 mod described_book;
@@ -22,6 +23,8 @@ mod templates;
 mod train;
 mod weights;
 
+use std::sync::LazyLock;
+
 pub use lexicon::LexiconRecipe;
 pub use train::{PerceptronRecipe, Progress, Recipe, train};
 
@@ -29,25 +32,36 @@ use self::{
     decode::decode,
     described_book::DescribedBook,
     lexicon::Lexicon,
-    templates::{Entities, PartsOfSpeech},
+    templates::{ENTITY_LANES, Entities, POS_LANES, PartsOfSpeech},
     weights::Weights,
 };
 use crate::{Entity, PartOfSpeech, Word};
 
+/// Learnt from the 98 training books of the Children's Book Test as Stanford's tools tagged them.
+static SHIPPED: LazyLock<Tagger> = LazyLock::new(|| {
+    let bytes = include_bytes!("../../weights/stanford.tagger");
+    Tagger::from_bytes(bytes).expect("a test reads the weights that are compiled in")
+});
+
 /// Tags books as Stanford's tools did; made by [`train()`].
 pub struct Tagger {
     lexicon: Lexicon,
-    pos: Weights<48>,
-    entity: Weights<16>,
+    pos: Weights<POS_LANES>,
+    entity: Weights<ENTITY_LANES>,
 }
 
 impl Tagger {
+    /// The tagger that comes with the program; unpacked at the first call.
+    pub fn shipped() -> &'static Self {
+        &SHIPPED
+    }
+
     /// Tags a book. It wants the whole one: how a book writes a word elsewhere helps to tell names.
     pub fn tag(&self, sentences: Vec<Vec<String>>) -> Vec<Vec<Word>> {
         let tokens = sentences.iter().map(|sentence| sentence.iter().map(String::as_str));
         let book = DescribedBook::new(tokens, &self.lexicon);
-        let pos = decode::<48, PartsOfSpeech>(&book, &[], &self.pos);
-        let entities = decode::<16, Entities>(&book, &pos, &self.entity);
+        let pos = decode::<POS_LANES, PartsOfSpeech>(&book, &[], &self.pos);
+        let entities = decode::<ENTITY_LANES, Entities>(&book, &pos, &self.entity);
         let tags = pos.into_iter().zip(entities);
         let sentences = sentences.into_iter().zip(tags).map(|(sentence, (pos, entities))| {
             let words = sentence.into_iter().zip(pos).zip(entities);
@@ -69,17 +83,80 @@ fn word(text: String, pos: u8, entity: u8) -> Word {
     Word { text, pos, entity }
 }
 
-impl Tagger {
-    /// scratch
-    pub fn sizes(&self) -> String {
-        format!(
-            "known {} certain {} pos {} keys {} entries; ent {} keys {} entries",
-            self.lexicon.known.len(),
-            self.lexicon.certain.len(),
-            self.pos.keys.len(),
-            self.pos.entries.len(),
-            self.entity.keys.len(),
-            self.entity.entries.len()
-        )
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Sentences of a toy language in which `na` is a noun, `ve` a verb and every capital a name.
+    fn toy_books() -> Vec<crate::Book> {
+        let text = "Ada/NNP/PERSON ve/VBD/O na/NN/O ././O\nna/NN/O ve/VBD/O Bo/NNP/PERSON ././O\n\
+                    Bo/NNP/PERSON na/NN/O ././O";
+        let word = |token: &str| {
+            let [text, pos, entity] = token.split('/').collect::<Vec<_>>()[..] else {
+                panic!("{token}");
+            };
+            Word {
+                text: text.into(),
+                pos: PartOfSpeech::from_name(pos).unwrap(),
+                entity: Entity::from_name(entity).unwrap(),
+            }
+        };
+        let text = [text; 20].join("\n");
+        let sentences = text.lines().map(|line| line.split(' ').map(word).collect()).collect();
+        vec![crate::Book { name: "toy".into(), sentences }]
+    }
+
+    fn toy_tagger(seed: u64) -> Tagger {
+        let lexicon = LexiconRecipe { n_fine: 4, n_coarse: 2, ..LexiconRecipe::default() };
+        train(&toy_books(), &Recipe { lexicon, seed, ..Recipe::default() }, |_| ())
+    }
+
+    #[test]
+    fn it_learns_the_books_it_was_trained_on() {
+        let tagger = toy_tagger(1);
+        for book in toy_books() {
+            let text = |sentence: &Vec<Word>| sentence.iter().map(|w| w.text.clone()).collect();
+            assert_eq!(tagger.tag(book.sentences.iter().map(text).collect()), book.sentences);
+        }
+        assert!(tagger.knows("NA") && tagger.knows("bo") && !tagger.knows("bear"));
+    }
+
+    #[test]
+    fn it_takes_an_empty_book_and_an_empty_sentence() {
+        let tagger = toy_tagger(1);
+        assert_eq!(tagger.tag(vec![]), Vec::<Vec<Word>>::new());
+        assert_eq!(tagger.tag(vec![vec![]]), [vec![]]);
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_bytes_for_any_number_of_threads() {
+        let bytes = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| toy_tagger(1).to_bytes())
+        };
+        assert_eq!(bytes(1), bytes(3));
+    }
+
+    #[test]
+    fn the_shipped_tagger_tags_as_stanford_does() {
+        let tokens = "Tom and his sister Mary walked to London with two red dogs .".split(' ');
+        let tagged = Tagger::shipped().tag(vec![tokens.map(String::from).collect()]);
+        let shown: Vec<String> = tagged[0]
+            .iter()
+            .map(|word| format!("{}/{}/{}", word.text, word.pos.name(), word.entity.name()))
+            .collect();
+        expect_test::expect!["Tom/NNP/PERSON and/CC/O his/PRP$/O sister/NN/O Mary/NNP/PERSON walked/VBD/O to/TO/O London/NNP/LOCATION with/IN/O two/CD/NUMBER red/JJ/O dogs/NNS/O ././O"].assert_eq(&shown.join(" "));
+        assert!(Tagger::shipped().knows("The") && !Tagger::shipped().knows("xylophonist"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_tokens_are_tagged(sentences in prop::collection::vec(prop::collection::vec(".{0,6}", 0..6), 0..4)) {
+            let tagged = Tagger::shipped().tag(sentences.clone());
+            let texts = |sentence: Vec<Word>| sentence.into_iter().map(|w| w.text).collect();
+            prop_assert_eq!(tagged.into_iter().map(texts).collect::<Vec<Vec<String>>>(), sentences);
+        }
     }
 }

@@ -3,7 +3,8 @@
 //! A template is numbered; its values come from the words at places −2 … +2 and from the tags given
 //! to the two words before. Three groups, because they cost differently: `single` templates look
 //! at one word (worked out once for each distinct word of a book), `joint` ones at several, and
-//! `sequence` ones at the tags before as well.
+//! `sequence` ones at the tags before as well. `p2`, `p1`, `word`, `n1`, `n2` are the words at the
+//! five places; the number that opens a key is the template's, and a weights file depends on it.
 
 use super::{
     description::Description,
@@ -21,7 +22,8 @@ pub struct Window<'a> {
     pub pos: [u8; 3],
 }
 
-/// A tagger's features; `L` is the number of its tags, rounded up to whole vector registers.
+/// A tagger's features; `L` is the number of its tags, rounded up to whole vector registers of 8 or
+/// 16 scores.
 pub trait Templates<const L: usize> {
     /// How many tags there are.
     const TAGS: usize;
@@ -39,13 +41,18 @@ pub trait Templates<const L: usize> {
     fn certain(word: &Description) -> Option<u8>;
 }
 
+/// The 45 parts of speech, rounded up.
+pub const POS_LANES: usize = 48;
+/// The 13 entity classes, rounded up.
+pub const ENTITY_LANES: usize = 16;
+
 /// The tag before the first word of a sentence.
 pub const NO_TAG: u8 = 100;
 
 /// Templates for parts of speech.
 pub struct PartsOfSpeech;
 
-impl Templates<48> for PartsOfSpeech {
+impl Templates<POS_LANES> for PartsOfSpeech {
     const TAGS: usize = crate::PartOfSpeech::COUNT;
 
     fn single(word: &Description, place: usize, features: &mut Vec<u32>) {
@@ -54,22 +61,18 @@ impl Templates<48> for PartsOfSpeech {
         features.push(key1(template + 1, word.fine));
         if place == 2 {
             features.push(key1(template + 2, 0));
-            features.push(key2(template + 3, word.word, word.flags & 2));
-            for (length, &suffix) in
-                (0u64..).zip(&word.suffixes).filter(|(_, suffix)| **suffix != 0)
-            {
+            features.push(key2(template + 3, word.word, word.initial()));
+            for (length, suffix) in present(&word.suffixes) {
                 features.push(key1(template + 4 + length, suffix));
             }
-            for (length, &prefix) in
-                (0u64..).zip(&word.prefixes).filter(|(_, prefix)| **prefix != 0)
-            {
+            for (length, prefix) in present(&word.prefixes) {
                 features.push(key1(template + 9 + length, prefix));
             }
-            features.push(key2(template + 12, word.shape, word.flags & 2));
+            features.push(key2(template + 12, word.shape, word.initial()));
             features.push(key1(template + 13, word.flags));
             features.push(key2(template + 14, word.casing, word.capitals()));
             features.push(key1(template + 15, word.coarse));
-            features.push(key2(template + 16, word.suffixes[2], word.capital()));
+            features.push(key2(template + 16, word.suffixes[2], word.capital_or_initial()));
             features.push(key2(template + 17, word.suffixes[1], word.casing));
         }
         if place == 1 || place == 3 {
@@ -118,14 +121,19 @@ impl Templates<48> for PartsOfSpeech {
     }
 
     fn certain(word: &Description) -> Option<u8> {
-        word.certain.map(|tag| tag.index() as u8)
+        word.certain_pos
     }
+}
+
+/// The prefixes or suffixes that a word is long enough to have, numbered from the shortest.
+fn present(affixes: &[u64]) -> impl Iterator<Item = (u64, u64)> {
+    (0..).zip(affixes.iter().copied()).filter(|&(_, affix)| affix != 0)
 }
 
 /// Templates for entity classes.
 pub struct Entities;
 
-impl Templates<16> for Entities {
+impl Templates<ENTITY_LANES> for Entities {
     const TAGS: usize = crate::Entity::COUNT;
 
     fn single(word: &Description, place: usize, features: &mut Vec<u32>) {
@@ -134,22 +142,20 @@ impl Templates<16> for Entities {
         features.push(key1(template + 1, word.fine));
         if place == 2 {
             features.push(key1(template + 2, 0));
-            features.push(key2(template + 3, word.lower, word.capital()));
-            for (length, &suffix) in
-                (0u64..).zip(&word.suffixes).filter(|(_, suffix)| **suffix != 0)
-            {
-                features.push(key2(template + 4 + length, suffix, word.flags & 1));
+            features.push(key2(template + 3, word.lower, word.capital_or_initial()));
+            for (length, suffix) in present(&word.suffixes) {
+                features.push(key2(template + 4 + length, suffix, word.capital()));
             }
-            features.push(key2(template + 9, word.prefixes[2], word.flags & 1));
+            features.push(key2(template + 9, word.prefixes[2], word.capital()));
             features.push(key1(template + 10, word.shape));
             features.push(key1(template + 11, word.flags));
             features.push(key2(template + 12, word.casing, word.capitals()));
-            features.push(key2(template + 13, word.fine, word.capital()));
+            features.push(key2(template + 13, word.fine, word.capital_or_initial()));
             features.push(key1(template + 14, word.coarse));
         }
         if place == 1 || place == 3 {
             features.push(key1(template + 15, word.suffixes[2]));
-            features.push(key2(template + 16, word.lower, word.capital()));
+            features.push(key2(template + 16, word.lower, word.capital_or_initial()));
             features.push(key1(template + 17, word.shape));
         }
     }
@@ -157,7 +163,7 @@ impl Templates<16> for Entities {
     fn joint(window: &Window, features: &mut Vec<u32>) {
         let [p2, p1, word, n1, n2] = window.words;
         let [p1_pos, pos, n1_pos] = window.pos.map(u64::from);
-        let capital = word.capital();
+        let capital = word.capital_or_initial();
         features.push(key2(200, p1.lower, capital));
         features.push(key2(201, n1.lower, capital));
         features.push(key2(202, p2.lower, capital));
@@ -168,8 +174,8 @@ impl Templates<16> for Entities {
         features.push(key2(207, word.coarse, n1.coarse));
         features.push(key2(208, word.shape, n1.shape));
         features.push(key2(209, p1.shape, word.shape));
-        features.push(key2(210, join(n1.casing, n1.capital()), capital));
-        features.push(key2(211, join(p1.casing, p1.capital()), capital));
+        features.push(key2(210, join(n1.casing, n1.capital_or_initial()), capital));
+        features.push(key2(211, join(p1.casing, p1.capital_or_initial()), capital));
         features.push(key2(212, word.lower, n1.lower));
         features.push(key2(213, p1.lower, word.lower));
         features.push(key2(214, p1.lower, join(word.lower, n1.lower)));
@@ -203,6 +209,6 @@ impl Templates<16> for Entities {
     }
 
     fn certain(word: &Description) -> Option<u8> {
-        word.never_entity.then_some(crate::Entity::NONE.index() as u8)
+        word.certain_entity
     }
 }

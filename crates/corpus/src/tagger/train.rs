@@ -14,7 +14,7 @@ use super::{
     described_book::DescribedBook,
     lexicon::{Lexicon, LexiconRecipe},
     perceptron::Perceptron,
-    templates::{Entities, PLACES, PartsOfSpeech, Templates},
+    templates::{ENTITY_LANES, Entities, PLACES, POS_LANES, PartsOfSpeech, Templates},
     weights::Weights,
 };
 use crate::{Book, Word};
@@ -39,16 +39,16 @@ pub struct PerceptronRecipe {
     pub epochs: usize,
     /// A feature gets weights after so many mistakes.
     pub min_mistakes: u32,
-    /// Mean weights below this are left out.
-    pub prune: f64,
+    /// How many weights are kept, the largest first: this sets the size of the weights file.
+    pub n_weights: usize,
 }
 
 impl Default for Recipe {
     fn default() -> Self {
         Self {
             lexicon: LexiconRecipe::default(),
-            pos: PerceptronRecipe { epochs: 5, min_mistakes: 3, prune: 0.05 },
-            entity: PerceptronRecipe { epochs: 5, min_mistakes: 3, prune: 0.05 },
+            pos: PerceptronRecipe { epochs: 6, min_mistakes: 3, n_weights: 1_650_000 },
+            entity: PerceptronRecipe { epochs: 5, min_mistakes: 3, n_weights: 650_000 },
             seed: 1,
         }
     }
@@ -82,32 +82,32 @@ pub fn train(books: &[Book], recipe: &Recipe, mut progress: impl FnMut(Progress)
     let lexicon = Lexicon::learn(&sentences, &recipe.lexicon);
     progress(Progress::Lexicon);
 
-    let described: Vec<DescribedBook> = books
-        .par_iter()
-        .map(|book| {
-            DescribedBook::new(
-                book.sentences.iter().map(|s| s.iter().map(|w| w.text.as_str())),
-                &lexicon,
-            )
-        })
-        .collect();
+    let describe = |book: &Book| {
+        let tokens = book.sentences.iter().map(|sentence| sentence.iter().map(|word| &*word.text));
+        DescribedBook::new(tokens, &lexicon)
+    };
+    let described: Vec<DescribedBook> = books.par_iter().map(describe).collect();
     let gold = |tag: fn(&Word) -> u8| -> Vec<Tags> {
         let sentence = |words: &Vec<Word>| words.iter().map(tag).collect();
         books.iter().map(|book| book.sentences.iter().map(sentence).collect()).collect()
     };
 
     let lesson = Lesson { books: &described, pos: &[], gold: &gold(|word| word.pos.index() as u8) };
-    let pos = lesson.learn::<48, PartsOfSpeech>(&recipe.pos, recipe.seed, |epoch, accuracy| {
-        progress(Progress::PartsOfSpeech { epoch, accuracy });
-    });
+    let pos =
+        lesson.learn::<POS_LANES, PartsOfSpeech>(&recipe.pos, recipe.seed, |epoch, accuracy| {
+            progress(Progress::PartsOfSpeech { epoch, accuracy });
+        });
 
-    let tags: Vec<Tags> =
-        described.par_iter().map(|book| decode::<48, PartsOfSpeech>(book, &[], &pos)).collect();
+    let tags: Vec<Tags> = described
+        .par_iter()
+        .map(|book| decode::<POS_LANES, PartsOfSpeech>(book, &[], &pos))
+        .collect();
     let lesson =
         Lesson { books: &described, pos: &tags, gold: &gold(|word| word.entity.index() as u8) };
-    let entity = lesson.learn::<16, Entities>(&recipe.entity, recipe.seed, |epoch, accuracy| {
-        progress(Progress::Entities { epoch, accuracy });
-    });
+    let entity =
+        lesson.learn::<ENTITY_LANES, Entities>(&recipe.entity, recipe.seed, |epoch, accuracy| {
+            progress(Progress::Entities { epoch, accuracy });
+        });
     Tagger { lexicon, pos, entity }
 }
 
@@ -144,7 +144,7 @@ impl Lesson<'_> {
             }
             progress(epoch, n_right as f64 / n_words.max(1) as f64);
         }
-        perceptron.finish(recipe.prune)
+        perceptron.finish(recipe.n_weights)
     }
 
     /// Learns from a sentence; returns how many words were tagged rightly.
@@ -160,8 +160,7 @@ impl Lesson<'_> {
         let pos = self.pos.get(book_idx).map_or(&[][..], |book| &book[sentence_idx]);
         let mut features = Vec::new();
         let mut tags: Vec<u8> = Vec::with_capacity(sentence.len());
-        for word_idx in 0..sentence.len() {
-            let right = gold[word_idx];
+        for (word_idx, &right) in gold.iter().enumerate() {
             let window = window(book, sentence, pos, word_idx);
             let tag = T::certain(window.words[2]).unwrap_or_else(|| {
                 features.clear();
@@ -172,10 +171,10 @@ impl Lesson<'_> {
                 let (last, before) = tags_before(&tags);
                 T::sequence(&window, last, before, &mut features);
                 let tag = best_tag(&perceptron.scores(&features)[..T::TAGS]);
-                perceptron.advance();
                 if tag != right {
                     perceptron.learn(&features, usize::from(right), usize::from(tag));
                 }
+                perceptron.advance();
                 tag
             });
             tags.push(tag);
