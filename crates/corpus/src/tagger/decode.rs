@@ -28,6 +28,7 @@ pub fn decode<const L: usize, T: Templates<L>>(
             let tag = T::certain(&book.descriptions[word as usize]).unwrap_or_else(|| {
                 let window = window(book, sentence, pos, word_idx);
                 let mut scores = [0; L];
+                scores[0] = T::HEAD_START;
                 for place in 0..PLACES {
                     let word = (word_idx + place).checked_sub(2).and_then(|at| sentence.get(at));
                     let single = word.map_or(&outside, |&word| &singles[word as usize]);
@@ -104,6 +105,18 @@ pub fn best_tag<S: PartialOrd>(scores: &[S]) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tagger::{feature_key::key1, templates::Entities, weights::Entry};
+
+    #[test]
+    fn a_mention_must_beat_the_head_start_of_no_mention() {
+        let book = DescribedBook::new([["a"]], &Default::default());
+        let always_there = key1(2 * 32 + 2, 0);
+        for (weight, tag) in [(120, 0), (121, 5)] {
+            let entries = vec![Entry { tag: 5, weight }];
+            let weights = Weights::new(vec![always_there], vec![0, 1], entries);
+            assert_eq!(decode::<16, Entities>(&book, &[], &weights), [[tag]]);
+        }
+    }
 
     #[test]
     fn the_first_of_equal_tags_is_best() {

@@ -28,6 +28,9 @@ pub trait Templates<const L: usize> {
     /// How many tags there are.
     const TAGS: usize;
 
+    /// What the first tag is given before any feature speaks, in the units of the weights file.
+    const HEAD_START: i16;
+
     /// Features of the word at a place (0 is −2) alone.
     fn single(word: &Description, place: usize, features: &mut Vec<u32>);
 
@@ -54,6 +57,7 @@ pub struct PartsOfSpeech;
 
 impl Templates<POS_LANES> for PartsOfSpeech {
     const TAGS: usize = crate::PartOfSpeech::COUNT;
+    const HEAD_START: i16 = 0;
 
     fn single(word: &Description, place: usize, features: &mut Vec<u32>) {
         let template = 32 * place as u64;
@@ -135,6 +139,10 @@ pub struct Entities;
 
 impl Templates<ENTITY_LANES> for Entities {
     const TAGS: usize = crate::Entity::COUNT;
+    // Chosen: in books that it was not trained on, the perceptron finds several times more mentions
+    // that Stanford's recogniser did not see than it misses. Between 80 and 160 the validation books
+    // are at their best.
+    const HEAD_START: i16 = 120;
 
     fn single(word: &Description, place: usize, features: &mut Vec<u32>) {
         let template = 32 * place as u64;
