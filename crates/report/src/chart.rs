@@ -293,9 +293,9 @@ impl Chart {
 
 fn shape(shape: Shape, x: f64, y: f64) -> String {
     match shape {
-        Shape::Disc => format!("<circle class=\"mark\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.7\"/>"),
+        Shape::Disc => format!("<circle class=\"mark\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.4\"/>"),
         Shape::Ring => {
-            format!("<circle class=\"mark hollow\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.2\"/>")
+            format!("<circle class=\"mark hollow\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2\"/>")
         }
         Shape::Square => path(x, y, "m-2.8-2.8h5.6v5.6h-5.6z"),
         Shape::Triangle => path(x, y, "m0-3.7l3.6 6.4h-7.2z"),

@@ -10,7 +10,6 @@ use evaluation::Checked;
 use crate::Report;
 use crate::chart::Chart;
 use crate::grid::Grid;
-use crate::paper::PublishedColumn;
 use crate::table::{Table, TableRow};
 
 /// A picture and the same figures as a table.
@@ -34,12 +33,4 @@ fn models(table: &Table) -> impl Iterator<Item = (&TableRow, usize)> {
 /// The predictions of a row's first seed: pairs and details are about one run.
 fn first_run<'r, 'a>(report: &'r Report<'a>, row: usize) -> &'r Checked<'a> {
     &report.rows[row].runs[0].predictions
-}
-
-fn head(first: &str, columns: &[PublishedColumn]) -> Vec<String> {
-    [first]
-        .into_iter()
-        .chain(columns.iter().map(|column| column.label))
-        .map(str::to_owned)
-        .collect()
 }

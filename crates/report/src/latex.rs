@@ -90,13 +90,13 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::{fixture, grids};
+    use crate::{fixture, grids, tables};
 
     #[test]
     fn a_table_in_latex_uses_booktabs_and_escapes_its_characters() {
         let set = fixture::set();
         let report = fixture::report(&set);
-        let (_, grid) = grids(&report, true).unwrap().remove(0);
+        let (_, grid) = grids(&report, &tables(&report).unwrap(), true).remove(0);
         expect![[r#"
             % Needs \usepackage{booktabs} and \usepackage{graphicx}.
             \begin{table}

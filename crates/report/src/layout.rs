@@ -3,7 +3,7 @@
 
 use crate::grid::{Cell, Grid, GridRow, Line};
 use crate::number;
-use crate::paper::Footnote;
+use crate::paper::{Footnote, PublishedColumn};
 use crate::table::{Figures, Table, TableRow};
 
 /// What marks a difference that the two samples can't explain.
@@ -12,8 +12,6 @@ pub const OUTSIDE: &str = "≠";
 /// A table of accuracies as it is printed, with the paper's figures or ours alone.
 pub fn grid(table: &Table, with_paper: bool) -> Grid {
     let published = table.kind.published();
-    let mut head = vec!["Methods".to_owned()];
-    head.extend(table.columns().iter().map(|column| column.label.to_owned()));
     let mut foot = vec!["questions".to_owned()];
     foot.extend((0..table.columns().len()).map(|column| {
         table.n(column).map_or(String::new(), |n| format!("n = {}", number::count(n)))
@@ -22,13 +20,19 @@ pub fn grid(table: &Table, with_paper: bool) -> Grid {
         |place: usize| place > 0 && table.rows[place].block != table.rows[place - 1].block;
     Grid {
         title: format!("{}: {}", published.source, published.title),
-        head,
+        head: head("Methods", table.columns()),
         rows: (0..table.rows.len())
             .map(|i| row(&table.rows[i], starts_block(i), with_paper))
             .collect(),
         foot,
         notes: notes(table, with_paper),
     }
+}
+
+/// The headings of a table: what its rows are, then its columns.
+pub fn head(rows: &str, columns: &[PublishedColumn]) -> Vec<String> {
+    let columns = columns.iter().map(|column| column.label);
+    [rows].into_iter().chain(columns).map(str::to_owned).collect()
 }
 
 fn row(row: &TableRow, starts_block: bool, with_paper: bool) -> GridRow {
@@ -85,6 +89,11 @@ fn notes(table: &Table, with_paper: bool) -> Vec<String> {
         "; below it the paper’s figure".to_owned()
     };
     notes.push(format!("Accuracy with its 95 % interval{paper}."));
+    if table.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.spread.is_some()) {
+        notes.push(
+            "±: the standard deviation over several seeds, whose mean is the figure.".to_owned(),
+        );
+    }
     for footnote in [Footnote::People, Footnote::Hermann] {
         if table.rows.iter().any(|row| row.footnote == Some(footnote)) {
             notes.push(format!("{} {}", mark(footnote), footnote.text()));

@@ -138,7 +138,8 @@ impl Source {
 /// # Errors
 /// [`Error::Evaluation`] where predictions give no figure.
 pub fn text(report: &Report<'_>) -> Result<String, Error> {
-    let grids = grids(report, report.provenance.source.is_comparable())?;
+    let with_paper = report.provenance.source.is_comparable();
+    let grids = grids(report, &tables(report)?, with_paper);
     let written: Vec<String> = grids.iter().map(|(_, grid)| text::write(grid)).collect();
     Ok(written.join("\n"))
 }
@@ -149,17 +150,19 @@ pub fn text(report: &Report<'_>) -> Result<String, Error> {
 /// [`Error::Exists`] where a file is there already and `overwrite` is not set, before anything is
 /// written; [`Error::File`]; [`Error::Evaluation`] where predictions give no figure.
 pub fn write(report: &Report<'_>, folder: &Path, overwrite: bool) -> Result<Vec<PathBuf>, Error> {
-    let mut files = vec![("index.html".to_owned(), page::write(report)?)];
-    for (name, grid) in grids(report, true)? {
-        files.push((format!("{name}.md"), markdown::write(&grid)));
-        files.push((format!("{name}.tex"), latex::write(&grid)));
+    let tables = tables(report)?;
+    let grids = grids(report, &tables, true);
+    let mut files = vec![("index.html".to_owned(), page::write(report, &tables, &grids)?)];
+    for (name, grid) in &grids {
+        files.push((format!("{name}.md"), markdown::write(grid)));
+        files.push((format!("{name}.tex"), latex::write(grid)));
     }
     if report.statistics {
         let statistics = Statistics::of(report.set);
         files.push(("table-1.csv".to_owned(), statistics::csv(&statistics)));
     }
-    for table in tables(report)? {
-        files.push((format!("{}.csv", table.kind.code()), csv::write(&table)));
+    for table in &tables {
+        files.push((format!("{}.csv", table.kind.code()), csv::write(table)));
     }
     files::write_all(folder, &files, overwrite)
 }
@@ -170,13 +173,15 @@ fn tables(report: &Report<'_>) -> Result<Vec<Table>, Error> {
 }
 
 /// Every table as it is printed, with its file name, Table 1 first.
-fn grids(report: &Report<'_>, with_paper: bool) -> Result<Vec<(&'static str, grid::Grid)>, Error> {
+fn grids(
+    report: &Report<'_>,
+    tables: &[Table],
+    with_paper: bool,
+) -> Vec<(&'static str, grid::Grid)> {
     let table_1 = || statistics::grid(&Statistics::of(report.set), &report.provenance);
-    let mut grids: Vec<_> = report.statistics.then(|| ("table-1", table_1())).into_iter().collect();
-    for table in tables(report)? {
-        grids.push((table.kind.code(), layout::grid(&table, with_paper)));
-    }
-    Ok(grids)
+    let table_1 = report.statistics.then(|| ("table-1", table_1()));
+    let tables = tables.iter().map(|table| (table.kind.code(), layout::grid(table, with_paper)));
+    table_1.into_iter().chain(tables).collect()
 }
 
 #[cfg(test)]

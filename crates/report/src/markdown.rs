@@ -58,13 +58,13 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::{fixture, grids};
+    use crate::{fixture, grids, tables};
 
     #[test]
     fn a_table_in_markdown_has_one_line_a_row_and_escapes_its_marks() {
         let set = fixture::set();
         let report = fixture::report(&set);
-        let (_, grid) = grids(&report, true).unwrap().remove(0);
+        let (_, grid) = grids(&report, &tables(&report).unwrap(), true).remove(0);
         expect![[r#"
             **Appendix D: Effects of anonymising entities in CBT**
 

@@ -95,13 +95,15 @@ struct MadeRow<'a> {
     files: String,
 }
 
-/// The page.
+/// The page, from a report and its tables.
 ///
 /// # Errors
 /// [`Error::Evaluation`] where predictions give no figure or disagree about a question.
-pub fn write(report: &Report<'_>) -> Result<String, Error> {
-    let tables = crate::tables(report)?;
-    let grids = crate::grids(report, true)?;
+pub fn write(
+    report: &Report<'_>,
+    tables: &[Table],
+    grids: &[(&'static str, Grid)],
+) -> Result<String, Error> {
     let mut sections = Vec::new();
     let mut missed_all = None;
     // Without a model of ours there is nothing to compare or to break down.
@@ -122,7 +124,7 @@ pub fn write(report: &Report<'_>) -> Result<String, Error> {
         example: first.and_then(|table| example(report, table)),
         sections: sections.iter().map(section_view).collect(),
         missed: missed.map(missed_view),
-        made: made(report, &tables),
+        made: made(report, tables),
     };
     let mut environment = Environment::new();
     let template = include_str!("page/page.html");
@@ -304,7 +306,12 @@ mod tests {
 
     fn page() -> String {
         let set = fixture::set();
-        write(&fixture::report(&set)).unwrap()
+        written(&fixture::report(&set))
+    }
+
+    fn written(report: &Report<'_>) -> String {
+        let tables = crate::tables(report).unwrap();
+        write(report, &tables, &crate::grids(report, &tables, true)).unwrap()
     }
 
     /// The tags of a page in order; panics where one is left open or closed without being open.
@@ -394,9 +401,27 @@ mod tests {
     fn a_report_without_a_model_shows_the_papers_figures_alone() {
         let set = fixture::set();
         let report = crate::Report { rows: Vec::new(), ..fixture::report(&set) };
-        let page = write(&report).unwrap();
+        let page = written(&report);
         balanced_tags(&page);
         assert!(page.contains(".581"));
         assert!(!page.contains("What every model misses"));
+    }
+
+    #[test]
+    fn table_1_alone_makes_a_page() {
+        let set = fixture::set();
+        let statistics = crate::Statistics {
+            books: [8, 3, 3],
+            questions: [1_700, 300, 310],
+            words_in_contexts: [312.4, 300.5, 299.4],
+            words_in_queries: [15.2, 14.8, 16.0],
+            distinct_candidates: [900, 200, 210],
+            vocabulary: 4_321,
+        };
+        let report =
+            Report { tables: Vec::new(), statistics: Some(statistics), ..fixture::report(&set) };
+        let page = written(&report);
+        balanced_tags(&page);
+        assert!(page.contains("53,628") && page.contains("4,321"));
     }
 }

@@ -115,9 +115,7 @@ impl Footnote {
     pub fn text(self) -> &'static str {
         match self {
             Self::People => "People answered 10 % of the test set: 250 questions a class.",
-            Self::Hermann => {
-                "The paper took this row from Hermann et al. (2015); the readers are not rebuilt here."
-            }
+            Self::Hermann => "The paper took this row from Hermann et al. (2015).",
         }
     }
 }

@@ -274,6 +274,9 @@ mod tests {
         assert_eq!((ours.accuracy, ours.n), (0.75, 2));
         assert!((cell.spread.unwrap().deviation.unwrap() - 0.25 * 2_f64.sqrt()).abs() < 1e-12);
         assert_eq!(table.seeds, [1, 2]);
+        let grid = crate::layout::grid(&table, false);
+        assert_eq!(grid.rows[1].cells[0].lines[0].detail, ".198–.973 ±.354");
+        assert!(grid.notes.iter().any(|note| note.starts_with("±: the standard deviation")));
     }
 
     #[test]

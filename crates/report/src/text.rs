@@ -21,7 +21,7 @@ pub fn write(grid: &Grid) -> String {
     let is_marked = grid.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.is_best);
     let best = is_marked.then(|| "* The best model of its column.".to_owned());
     let notes = grid.notes.iter().cloned().chain(best);
-    lines.extend(notes.flat_map(|note| wrap(&note, widths.total().max(60))));
+    lines.extend(notes.flat_map(|note| wrap(&note, widths.total().max(80))));
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
@@ -106,13 +106,13 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::{fixture, grids};
+    use crate::{fixture, grids, tables};
 
     #[test]
     fn a_table_in_the_terminal_is_aligned_and_needs_no_colour() {
         let set = fixture::set();
         let report = fixture::report(&set);
-        let (_, grid) = grids(&report, true).unwrap().remove(0);
+        let (_, grid) = grids(&report, &tables(&report).unwrap(), true).remove(0);
         expect![[r#"
             Appendix D: Effects of anonymising entities in CBT
 

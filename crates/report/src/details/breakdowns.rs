@@ -7,9 +7,10 @@ use evaluation::breakdown::{Breakdown, TrainingText, by_book, by_frequency, by_p
 use evaluation::{Accuracy, Checked};
 use questions::{Split, WordClass};
 
-use super::{Section, first_run, head, models};
+use super::{Section, first_run, models};
 use crate::chart::{Axis, Chart, ChartRow, Mark, Panel, Series, Shape};
 use crate::grid::{Cell, Grid, GridRow, Line};
+use crate::layout::head;
 use crate::paper::PublishedColumn;
 use crate::passage::book_title;
 use crate::table::{Table, TableRow};

@@ -3,9 +3,10 @@
 use evaluation::{Checked, Comparison, Paired, Predictions, Resampled, compare};
 use questions::Split;
 
-use super::{Section, first_run, head, models};
+use super::{Section, first_run, models};
 use crate::chart::{Axis, Chart, ChartRow, Mark, Panel, Series, Shape};
 use crate::grid::{Cell, Grid, GridRow, Line};
+use crate::layout::head;
 use crate::paper::PublishedColumn;
 use crate::table::{Table, TableRow};
 use crate::{Error, Report, number};
