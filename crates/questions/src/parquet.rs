@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -48,6 +49,22 @@ const SCHEMA: &str = "message questions {
 /// [`Error::Parquet`] for a file that is damaged, [`Error::Column`] for one with other columns,
 /// [`Error::Malformed`] with the row for a question that is wrong.
 pub fn read(
+    input: impl ChunkReader + 'static,
+    path: &Path,
+    options: &OpenOptions,
+) -> Result<(QuestionSet, Warnings)> {
+    // The library asserts what a damaged file can break: negative sizes, for one. Nothing that it had
+    // at hand is used after a panic.
+    let reading = AssertUnwindSafe(|| read_rows(input, path, options));
+    catch_unwind(reading).unwrap_or_else(|_| {
+        Err(Error::Parquet {
+            path: path.to_owned(),
+            reason: "its parts contradict each other".into(),
+        })
+    })
+}
+
+fn read_rows(
     input: impl ChunkReader + 'static,
     path: &Path,
     options: &OpenOptions,
@@ -469,6 +486,20 @@ mod tests {
             error: bears.parquet: is no sound Parquet file: Parquet error: Invalid Parquet file. Corrupt footer
             hint: the file was cut or changed; copy it again, or make it anew
         "#]].assert_eq(&told(&parse(cut).unwrap_err()));
+    }
+
+    #[test]
+    fn no_changed_byte_makes_the_reader_panic() {
+        let bytes = written(&bears(2)).unwrap();
+        let mut refused = 0;
+        for place in 0..bytes.len() {
+            for change in [0x01, 0x80, 0xff] {
+                let mut changed = bytes.clone();
+                changed[place] ^= change;
+                refused += usize::from(parse(changed).is_err());
+            }
+        }
+        assert!(refused > bytes.len(), "{refused} of {} changes were noticed", 3 * bytes.len());
     }
 
     #[test]
