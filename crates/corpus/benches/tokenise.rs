@@ -82,7 +82,7 @@ fn prose_of_a_book(bencher: Bencher) {
 }
 
 /// A megabyte of the same over and over; each must take time in proportion.
-#[divan::bench(args = [
+#[divan::bench(sample_count = 10, args = [
     "\"", "'", ".", ". ", "-", "!", "[", "(", "a", "a'", "o'", "n't", "'n'", "a.", "a. ", "I.  ", "etc. ", "ma'a", "a-",
     "a&b", "&a", "1,", "_", "\u{ad}", "é", "’", "<a", "x.y", "I...",
 ])]
@@ -92,7 +92,7 @@ fn a_megabyte_of(bencher: Bencher, piece: &str) {
 }
 
 /// The same for the cuts.
-#[divan::bench(args = [
+#[divan::bench(sample_count = 10, args = [
     "[Illustration ", "[Illustration\n", "{", "CONTENTS\n\n", "The Bear\n", "Contents\n\nThe Bear\n\nThe Bowl\n\n",
     "Transcriber's Note\n\n", "\n", "*** START OF THE PROJECT GUTENBERG\n", "+\n",
 ])]

@@ -1,5 +1,6 @@
 //! An .epub file → plain text: the chapters in reading order, paragraphs and headings with empty lines between them.
 
+use std::error::Error;
 use std::io::Cursor;
 
 use quick_xml::Reader;
@@ -23,15 +24,23 @@ pub(crate) fn text(bytes: Vec<u8>) -> Result<String, String> {
         .skip_toc(true)
         .skip_metadata(true)
         .read(Cursor::new(bytes))
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| innermost(&error))?;
     let mut paragraphs = Paragraphs::default();
     for chapter in book.reader() {
-        let chapter = chapter.map_err(|error| error.to_string())?;
+        let chapter = chapter.map_err(|error| innermost(&error))?;
         read_chapter(chapter.content(), &mut paragraphs)
             .map_err(|error| format!("chapter {}: {error}", chapter.position() + 1))?;
         paragraphs.end();
     }
     Ok(paragraphs.text)
+}
+
+/// The message of the error that caused all others: those around it are about archives and readers.
+fn innermost(mut error: &dyn Error) -> String {
+    while let Some(cause) = error.source() {
+        error = cause;
+    }
+    error.to_string()
 }
 
 /// Takes the paragraphs out of a chapter's XHTML. Chapters that are HTML rather than XML are taken as they come: end

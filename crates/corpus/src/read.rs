@@ -189,8 +189,8 @@ mod tests {
             FOLDER/blank.txt: expected a book, found no text
             FOLDER/picture.txt:3: expected text, found control character U+0000
             FOLDER/noise.txt:2: expected text, found control character U+0001
-            FOLDER/text.epub: damaged .epub: [UnreadableArchive - `None`]: invalid Zip archive: Could not find EOCD
-            FOLDER/cut.epub: damaged .epub: [UnreadableArchive - `None`]: invalid Zip archive: Could not find EOCD
+            FOLDER/text.epub: damaged .epub: invalid Zip archive: Could not find EOCD
+            FOLDER/cut.epub: damaged .epub: invalid Zip archive: Could not find EOCD
         "#]].assert_eq(&messages);
     }
 

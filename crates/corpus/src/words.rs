@@ -147,7 +147,7 @@ mod tests {
     /// What must be the same in a text and its tokens: all but quotation marks, dashes and dots.
     fn skeleton(text: &str) -> String {
         let kept = |&c: &char| !is_blank(c) && !"'`\"‘’‛“”„«»-–—―‒\u{96}\u{97}.…".contains(c);
-        text.chars().filter(kept).collect()
+        text.replace('£', "#").chars().filter(kept).collect()
     }
 
     fn unescaped(token: &str) -> &str {
@@ -165,8 +165,6 @@ mod tests {
     proptest! {
         #[test]
         fn no_character_is_lost_or_invented(text in "(\\PC|[a-zA-Z' .\"\n-]|[’“_£&;n't.]){0,60}") {
-            // The two replacements that the skeleton would not forgive, and text that looks like an escape.
-            let text = text.replace('£', "#").replace("RB-", "");
             let found = tokens(&text);
             let joined: String = found.iter().map(|token| unescaped(token)).collect();
             prop_assert_eq!(skeleton(&joined), skeleton(&text));

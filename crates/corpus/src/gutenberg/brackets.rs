@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{Part, Piece};
 
-/// Longer than any caption, and short enough that brackets without an end cost little.
+/// Longer than any caption, and short enough that brackets without an end cost little time.
 const LONGEST: usize = 2000;
 
 /// What a piece starts with, in small letters.
@@ -62,9 +62,10 @@ fn bracketed(text: &str) -> Option<(Part, usize)> {
     None
 }
 
-/// A caption in braces with the name of a picture at its end.
+/// A caption in braces with the name of a picture at its end and no brace inside.
 fn braced(text: &str) -> Option<(Part, usize)> {
-    let length = text.bytes().take(LONGEST).position(|byte| byte == b'}')? + 1;
+    let inside = &text[1..];
+    let length = inside.find(['{', '}'])? + 2;
     let is_picture = PICTURES.iter().any(|ending| text[..length].ends_with(ending));
     is_picture.then_some((Part::Illustration, length))
 }

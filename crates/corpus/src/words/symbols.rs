@@ -98,6 +98,8 @@ impl Scanner<'_> {
     }
 
     /// The end and the number of dots that touch each other or have one space between them each.
+    // Differs: the released text takes five at a time, which only a row of leaders shows; later versions of Stanford's
+    // take them all.
     fn ellipsis(&self, start: usize) -> (usize, usize) {
         let adjacent = self.run(start, |c| c == '.');
         if adjacent > start + 1 {

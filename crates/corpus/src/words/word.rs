@@ -46,14 +46,12 @@ impl Scanner<'_> {
         let mut end = start;
         loop {
             end = self.run(end, |c| c.is_alphanumeric() || is_part_of_letter(c));
-            let next =
-                self.at(
-                    end + usize::from(end < self.text.len() && self.text.is_char_boundary(end + 1))
-                );
             match self.at(end) {
-                '_' if next.is_alphanumeric() => end += 1,
-                '/' if next.is_alphabetic() => end += 1,
-                '&' if next.is_uppercase() && self.before(end).is_uppercase() => end += 1,
+                '_' if self.at(end + 1).is_alphanumeric() => end += 1,
+                '/' if self.at(end + 1).is_alphabetic() => end += 1,
+                '&' if self.before(end).is_uppercase() && self.at(end + 1).is_uppercase() => {
+                    end += 1;
+                }
                 '&' => match self.entity(end) {
                     Some(after) => end = after,
                     None => return end,
@@ -83,53 +81,43 @@ impl Scanner<'_> {
         }
     }
 
-    /// An apostrophe stands at `end`. Unless the word keeps it, the word is cut there and the apostrophe's own rules go on.
-    fn word_with_apostrophe(&mut self, start: usize, end: usize) -> usize {
-        let tail = self.after(end);
-        let word = &self.text[start..end];
-        if self.reads(end - 1, "n") && self.reads(tail, "t") {
-            // `could|n't`; at the start of a token `n't` is whole.
-            // Stanford's does not look further: `Gran'ther` gives `Gra n'ther`.
-            let cut = end - 1;
-            if start < cut {
-                self.push(start, cut);
-                return cut;
-            }
-            if !self.at(tail + 1).is_alphabetic() {
-                self.push(start, tail + 1);
-                return tail + 1;
-            }
-        }
-        if word.eq_ignore_ascii_case("cap") && self.at(tail) == 'n' {
-            // `cap'n`, and nothing after it: `cap'ns` gives `cap'n s`.
-            self.push(start, tail + 1);
-            return tail + 1;
-        }
-        if self.clitic(end).is_some() {
-            self.push(start, end);
-            return end;
-        }
-        if OPEN_ENDED.iter().any(|open| word.eq_ignore_ascii_case(open)) {
-            self.push(start, tail);
-            return tail;
-        }
-        if self.keeps_apostrophe(start, end) {
-            // No clitic is looked for in what follows: `T'ain't` gives `T'ain ' t`. Only after one letter do hyphens
-            // go on: `o'er-kind`, but `ne'er - do-well`.
-            let is_one_letter = start + self.before(end).len_utf8() == end;
+    /// Unless a word keeps its apostrophe, it ends there and the apostrophe's own rules go on.
+    fn word_with_apostrophe(&mut self, start: usize, apostrophe: usize) -> usize {
+        let tail = self.after(apostrophe);
+        let word = &self.text[start..apostrophe];
+        let is_not = self.reads(apostrophe - 1, "n") && self.reads(tail, "t");
+        let end = if is_not && word.len() > 1 {
+            // `could|n't`, whatever follows: `Gran'ther` gives `Gra n'ther`.
+            apostrophe - 1
+        } else if is_not && !self.at(tail + 1).is_alphabetic() {
+            tail + 1
+        } else if word.eq_ignore_ascii_case("cap") && self.at(tail) == 'n' {
+            // `cap'n`, whatever follows: `cap'ns` gives `cap'n s`.
+            tail + 1
+        } else if self.clitic(apostrophe).is_some() {
+            apostrophe
+        } else if OPEN_ENDED.iter().any(|open| word.eq_ignore_ascii_case(open)) {
+            tail
+        } else if self.keeps_apostrophe(start, apostrophe) {
+            // `T'ain't` gives `T'ain ' t`: no clitic is looked for in what follows.
             let end = self.run(tail, char::is_alphabetic);
+            // Only after one letter do hyphens go on: `o'er-kind`, but `ne'er - do-well`.
+            let is_one_letter = word.len() == self.before(apostrophe).len_utf8();
             if is_one_letter && self.at(end) == '-' {
                 return self.hyphenated(start, end);
             }
-            self.push(start, end);
-            return end;
-        }
-        self.push_whole(start, end);
+            end
+        } else {
+            self.push_whole(start, apostrophe);
+            return apostrophe;
+        };
+        self.push(start, end);
         end
     }
 
     /// Whether the apostrophe that stands after a word belongs to it: `o'clock`, `O'Hara`, `ma'am`.
     fn keeps_apostrophe(&self, start: usize, apostrophe: usize) -> bool {
+        let word = &self.text[start..apostrophe];
         let tail = self.after(apostrophe);
         let first = self.at(tail);
         if !first.is_alphabetic() {
@@ -137,7 +125,7 @@ impl Scanner<'_> {
         }
         let two_follow = self.at(self.after(tail)).is_alphabetic();
         let last = self.before(apostrophe);
-        if start + last.len_utf8() == apostrophe {
+        if word.len() == last.len_utf8() {
             // One letter: French articles, `o'clock`, `n'est`, and any capital but those of `I'll` and `Y'all`.
             if matches!(last, 'd' | 'j' | 'l' | 'D' | 'J' | 'L') {
                 return true;
@@ -153,7 +141,6 @@ impl Scanner<'_> {
             // Two vowels: `ma'am`, `ne'er`; or a vowel and any capital: `HA'NTED`.
             return true;
         }
-        let word = &self.text[start..apostrophe];
         KEPT.iter().any(|(head, rest)| {
             word.eq_ignore_ascii_case(head)
                 && self.reads(tail, rest)
