@@ -32,7 +32,7 @@ pub struct SplitStatistics {
 /// The rows of Table 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Totals {
-    /// «Number of books» that the questions are from; none unless it is known of every question.
+    /// «Number of books» that the questions are from, as far as they are known; none if no book is.
     pub books: Option<usize>,
     /// «Number of questions (context+query)».
     pub questions: usize,
@@ -107,7 +107,6 @@ struct Sums {
     query_words: usize,
     is_candidate: Vec<bool>,
     has_book: Vec<bool>,
-    without_book: bool,
 }
 
 impl Sums {
@@ -118,7 +117,6 @@ impl Sums {
             query_words: 0,
             is_candidate: vec![false; set.vocabulary().len()],
             has_book: vec![false; set.books().len()],
-            without_book: false,
         }
     }
 
@@ -128,9 +126,8 @@ impl Sums {
         self.context_words += question.context.iter().map(|sentence| sentence.len()).sum::<usize>();
         self.query_words += question.query.len();
         question.candidates.iter().for_each(|word| self.is_candidate[word.index()] = true);
-        match set.book(index) {
-            Some(book) => self.has_book[book] = true,
-            None => self.without_book = true,
+        if let Some(book) = set.book(index) {
+            self.has_book[book] = true;
         }
     }
 
@@ -144,7 +141,6 @@ impl Sums {
             questions: self.questions + other.questions,
             context_words: self.context_words + other.context_words,
             query_words: self.query_words + other.query_words,
-            without_book: self.without_book | other.without_book,
             ..self
         }
     }
@@ -152,7 +148,7 @@ impl Sums {
     fn totals(&self) -> Totals {
         let count = |flags: &[bool]| flags.iter().filter(|&&flag| flag).count();
         Totals {
-            books: (!self.without_book).then_some(count(&self.has_book)),
+            books: Some(count(&self.has_book)).filter(|&books| books > 0),
             questions: self.questions,
             context_words: self.context_words as f64 / self.questions as f64,
             query_words: self.query_words as f64 / self.questions as f64,

@@ -87,6 +87,7 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     };
     let folder = options.output.clone().unwrap_or_else(|| Path::new("reproduction").join(&name));
     let plan = experiment.plan(options.data.is_none())?;
+    fs::create_dir_all(&folder).map_err(Failure::file(&folder))?;
     let (set, data, source) = options.questions(&folder, progress)?;
     progress.note(format_args!(
         "{} on {} ({}, seed {})",
@@ -110,7 +111,6 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
 
     let files = reproduction.read(&plan)?;
     let report = reproduction.report(&experiment, &files, source, options)?;
-    fs::create_dir_all(&folder).map_err(Failure::file(&folder))?;
     report::write(&report, &folder.join("report"), true)?;
     reproduction.write_manifest(&experiment)?;
     print(format_args!("{}", report::text(&report)?))?;
