@@ -1,7 +1,7 @@
 //! Predictions files: JSON lines ⇄ [`Predictions`]. The keys are described in [`crate::predictions`].
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 use questions::{Split, WordClass};
@@ -49,25 +49,14 @@ impl Predictions {
     /// # Errors
     /// [`Error::File`].
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        self.write_and_rename(path).map_err(|source| Error::File { path: path.to_owned(), source })
-    }
-
-    fn write_and_rename(&self, path: &Path) -> io::Result<()> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut builder = tempfile::Builder::new();
-        // Others may read the file as any other, unlike a temporary one.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
-        let mut out = io::BufWriter::new(&mut file);
-        for prediction in self.iter() {
-            serde_json::to_writer(&mut out, &Line::from(prediction))?;
-            out.write_all(b"\n")?;
-        }
-        out.flush()?;
-        drop(out);
-        file.persist(path)?;
-        Ok(())
+        let failed = |source| Error::File { path: path.to_owned(), source };
+        corpus::atomic::write_file(path, failed, |file| {
+            self.iter().try_for_each(|prediction| {
+                let line = Line::from(prediction);
+                serde_json::to_writer(&mut *file, &line).map_err(|error| failed(error.into()))?;
+                file.write_all(b"\n").map_err(failed)
+            })
+        })
     }
 }
 

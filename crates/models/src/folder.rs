@@ -9,10 +9,9 @@
 //! renamed.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -49,23 +48,17 @@ pub fn save(
     overwrite: bool,
 ) -> Result<()> {
     check_place(folder, overwrite)?;
-    let partial = beside(folder, ".partial")?;
     let manifest = Manifest {
         format: FORMAT,
         model: settings.model().to_owned(),
         settings: settings.values().clone(),
         provenance,
     };
-    remove(&partial)?;
-    let written = at(&partial, fs::create_dir_all(&partial))
-        .and_then(|()| model.save(&partial))
-        .and_then(|()| write_toml(&partial.join(MANIFEST), &manifest))
-        .and_then(|()| put(&partial, folder));
-    if written.is_err() {
-        // The first error is the one to tell; what is left behind then has a name that says so.
-        let _ = remove(&partial);
-    }
-    written
+    let failed = |source| Error::Io { path: folder.to_owned(), source };
+    corpus::atomic::write_folder(folder, failed, |inside| {
+        model.save(inside)?;
+        write_toml(&inside.join(MANIFEST), &manifest)
+    })
 }
 
 /// Whether [`save`] would write there: to be asked before a long training.
@@ -129,30 +122,6 @@ pub(crate) fn write_toml(path: &Path, value: &impl Serialize) -> Result<()> {
 
 fn at<T>(path: &Path, result: io::Result<T>) -> Result<T> {
     result.map_err(|source| Error::Io { path: path.to_owned(), source })
-}
-
-/// `.NAME` and an ending in the same folder, so that a rename stays within one file system.
-fn beside(folder: &Path, ending: &str) -> Result<PathBuf> {
-    let no_name = || io::Error::new(ErrorKind::InvalidInput, "a model needs a folder with a name");
-    let mut name = OsString::from(".");
-    name.push(at(folder, folder.file_name().ok_or_else(no_name))?);
-    name.push(ending);
-    Ok(folder.with_file_name(name))
-}
-
-fn remove(folder: &Path) -> Result<()> {
-    if folder.exists() { at(folder, fs::remove_dir_all(folder)) } else { Ok(()) }
-}
-
-/// Moves a finished folder to its place; an older one there goes only when the new one is in.
-fn put(partial: &Path, folder: &Path) -> Result<()> {
-    let replaced = beside(folder, ".replaced")?;
-    remove(&replaced)?;
-    if folder.exists() {
-        at(folder, fs::rename(folder, &replaced))?;
-    }
-    at(folder, fs::rename(partial, folder))?;
-    remove(&replaced)
 }
 
 #[cfg(test)]

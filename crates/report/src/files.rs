@@ -1,15 +1,11 @@
-//! Files written whole or not at all: a temporary file in the same folder, then a rename.
+//! The files of a report: refused before anything is written, each written whole.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
-
 use crate::Error;
 
 /// Writes files, named and filled, into a folder that is made if need be; gives their paths.
-///
-/// Every temporary file is complete before the first rename, so a full disk leaves the folder as it was.
 ///
 /// # Errors
 /// [`Error::Exists`], [`Error::File`].
@@ -22,36 +18,15 @@ pub fn write_all(
     if let Some(path) = paths.iter().find(|path| !overwrite && path.exists()) {
         return Err(Error::Exists { path: path.clone() });
     }
-    let in_folder = |source| Error::File { path: folder.to_owned(), source };
-    std::fs::create_dir_all(folder).map_err(in_folder)?;
-    let mut written = Vec::with_capacity(files.len());
-    for (_, content) in files {
-        let mut file = temporary(folder).map_err(in_folder)?;
-        file.write_all(content.as_bytes()).map_err(in_folder)?;
-        written.push(file);
-    }
-    for (file, path) in written.into_iter().zip(&paths) {
-        let renamed = if overwrite { file.persist(path) } else { file.persist_noclobber(path) };
-        renamed.map_err(|error| match error.error.kind() {
-            std::io::ErrorKind::AlreadyExists => Error::Exists { path: path.clone() },
-            _ => Error::File { path: path.clone(), source: error.error },
+    std::fs::create_dir_all(folder)
+        .map_err(|source| Error::File { path: folder.to_owned(), source })?;
+    for ((_, content), path) in files.iter().zip(&paths) {
+        let failed = |source| Error::File { path: path.clone(), source };
+        corpus::atomic::write_file(path, failed, |file| {
+            file.write_all(content.as_bytes()).map_err(failed)
         })?;
     }
     Ok(paths)
-}
-
-/// A temporary file that others may read once it is in place, as far as the user's mask allows: a report is
-/// there to be shown.
-#[cfg(unix)]
-fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
-    use std::os::unix::fs::PermissionsExt;
-    let permissions = std::fs::Permissions::from_mode(0o666);
-    tempfile::Builder::new().permissions(permissions).tempfile_in(folder)
-}
-
-#[cfg(not(unix))]
-fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
-    NamedTempFile::new_in(folder)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use super::{
     lexicon::Lexicon,
     weights::{Entry, MAX_ENTRIES, Weights},
 };
-use crate::{Entity, Error, PartOfSpeech, Vocabulary};
+use crate::{Entity, Error, PartOfSpeech, Vocabulary, atomic};
 
 const MAGIC: &[u8; 12] = b"goldi-tagger";
 const VERSION: u32 = 1;
@@ -67,23 +67,9 @@ impl Tagger {
     /// # Errors
     /// If the file system refuses.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let write = || {
-            let mut file = temporary_file(folder.unwrap_or(Path::new(".")))?;
-            file.write_all(&self.to_bytes())?;
-            file.persist(path)?;
-            Ok(())
-        };
-        write().map_err(|source| Error::Io { path: path.to_owned(), source })
+        let failed = |source| Error::Io { path: path.to_owned(), source };
+        atomic::write_file(path, failed, |file| file.write_all(&self.to_bytes()).map_err(failed))
     }
-}
-
-/// A file that is readable for all whom the system's settings allow, not for its owner alone.
-fn temporary_file(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
 }
 
 fn parse(bytes: &[u8]) -> Result<Tagger, Damage> {
