@@ -1,7 +1,7 @@
 //! Files and folders that appear whole or not at all: written beside their place, then renamed.
 
 use std::fs::{self, File, Permissions};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile, TempDir};
@@ -22,7 +22,8 @@ pub fn write_file(
     if !overwrite && path.exists() {
         return Err(exists());
     }
-    let temporary: NamedTempFile = builder(0o666).tempfile_in(parent(path)).map_err(failed)?;
+    let temporary: NamedTempFile =
+        builder(0o666).tempfile_in(parent(path)).map_err(nameless).map_err(failed)?;
     let mut writer = BufWriter::with_capacity(1 << 20, temporary.as_file());
     contents(&mut writer)?;
     writer.flush().map_err(failed)?;
@@ -32,7 +33,7 @@ pub fn write_file(
         temporary.persist(path).map_err(|error| failed(error.error))?;
     } else {
         temporary.persist_noclobber(path).map_err(|error| match error.error.kind() {
-            std::io::ErrorKind::AlreadyExists => exists(),
+            io::ErrorKind::AlreadyExists => exists(),
             _ => failed(error.error),
         })?;
     }
@@ -59,9 +60,10 @@ pub fn write_folder(
     if let Some(entry) = names.into_iter().find(|name| !is_ours(name)) {
         return Err(Error::ForeignFolder { path: path.to_owned(), entry });
     }
-    let new: TempDir = builder(0o777).tempdir_in(parent(path)).map_err(failed)?;
+    let temporary = || builder(0o777).tempdir_in(parent(path)).map_err(nameless).map_err(failed);
+    let new: TempDir = temporary()?;
     contents(new.path())?;
-    let old: TempDir = builder(0o777).tempdir_in(parent(path)).map_err(failed)?;
+    let old: TempDir = temporary()?;
     let set_aside = old.path().join("old");
     if path.exists() {
         fs::rename(path, &set_aside).map_err(failed)?;
@@ -84,7 +86,7 @@ fn names(path: &Path) -> Result<Vec<String>> {
     }
     let failed = |cause| Error::Read { path: path.to_owned(), cause };
     let entries = fs::read_dir(path).map_err(failed)?;
-    let name = |entry: std::io::Result<fs::DirEntry>| {
+    let name = |entry: io::Result<fs::DirEntry>| {
         Ok(entry.map_err(failed)?.file_name().to_string_lossy().into_owned())
     };
     entries.map(name).collect()
@@ -95,6 +97,11 @@ fn parent(path: &Path) -> PathBuf {
         Some(parent) if parent != Path::new("") => parent.to_owned(),
         _ => PathBuf::from("."),
     }
+}
+
+/// The error without the random name of the temporary file.
+fn nameless(cause: io::Error) -> io::Error {
+    cause.kind().into()
 }
 
 /// Temporary files are private by default; these become the user's own, as any other file would be.
@@ -173,7 +180,7 @@ mod tests {
             move |inside: &Path| {
                 fs::write(inside.join("part.txt"), text).unwrap();
                 match text {
-                    "bad" => Err(Error::Empty { path: inside.to_owned() }),
+                    "bad" => Err(Error::Exists { path: inside.to_owned() }),
                     _ => Ok(()),
                 }
             }
@@ -205,6 +212,17 @@ mod tests {
         "#]]
         .assert_eq(&told(&error).replace(folder.path().to_str().unwrap(), "…"));
         assert_eq!(fs::read_to_string(path.join("diary.txt")).unwrap(), "mine");
+    }
+
+    #[test]
+    fn a_place_that_is_not_there_is_said() {
+        let nowhere = tempfile::tempdir().unwrap().path().join("gone").join("bears.txt");
+        let error = told(&write_file(&nowhere, false, |_| Ok(())).unwrap_err());
+        expect![[r#"
+            error: …/bears.txt: cannot be written: entity not found
+            hint: nothing was left behind; does its folder exist, and may you write to it?
+        "#]]
+        .assert_eq(&error.replace(nowhere.to_str().unwrap(), "…/bears.txt"));
     }
 
     #[cfg(unix)]

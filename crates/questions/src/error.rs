@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use crate::BLANK_WORD;
+use crate::{BLANK_WORD, Split};
 
 /// A result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -65,10 +65,12 @@ pub enum Error {
         path: PathBuf,
     },
     /// A file or folder of the right kind, with no question in it.
-    #[error("{}: holds no question", path.display())]
+    #[error("{}: holds no question{}", path.display(), of_splits(only))]
     Empty {
         /// The file or folder.
         path: PathBuf,
+        /// The splits that were asked for, if not all.
+        only: Option<Vec<Split>>,
     },
     /// More text than a set can number.
     #[error("{}: holds more text than a question set can: expected fewer than 2³² words", path.display())]
@@ -287,7 +289,7 @@ impl Error {
             Error::Write { path, cause } if cause.kind() == io::ErrorKind::StorageFull => {
                 format!("nothing was left behind; make room on the disk of `{}`, or choose another place", path.display())
             }
-            Error::Write { .. } => "nothing was left behind; is it a place that you may write to?".into(),
+            Error::Write { .. } => "nothing was left behind; does its folder exist, and may you write to it?".into(),
             Error::Exists { .. } => "`--force` replaces it".into(),
             Error::ForeignFolder { .. } => "choose a new folder; only a question set is replaced".into(),
             Error::UnknownEnding { .. } => {
@@ -337,6 +339,12 @@ impl Flaw {
         }
         .to_owned())
     }
+}
+
+fn of_splits(only: &Option<Vec<Split>>) -> String {
+    let Some(only) = only else { return String::new() };
+    let codes: Vec<String> = only.iter().map(|split| format!("`{}`", split.code())).collect();
+    format!(" of {}", codes.join(" or "))
 }
 
 /// The beginning of what was found, in back-ticks, visible and short enough for a message.

@@ -88,7 +88,7 @@ impl QuestionSet {
             open_released(path, options)?
         };
         match set.is_empty() {
-            true => Err(Error::Empty { path: path.to_owned() }),
+            true => Err(Error::Empty { path: path.to_owned(), only: options.only.clone() }),
             false => Ok((set, warnings)),
         }
     }
@@ -260,6 +260,12 @@ mod tests {
         let (set, _) = QuestionSet::open(folder.path(), &options).unwrap();
         assert_eq!((set.len(), set.books().len()), (2, 1));
         assert!(open(folder.path()).is_err());
+
+        let options = OpenOptions { only: Some(vec![Split::Valid]), ..OpenOptions::default() };
+        for name in ["", "cbtest_NE_test_2ex.txt"] {
+            let error = QuestionSet::open(&folder.path().join(name), &options).unwrap_err();
+            assert!(error.to_string().ends_with(": holds no question of `valid`"), "{error}");
+        }
     }
 
     #[test]
