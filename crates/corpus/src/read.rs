@@ -191,7 +191,8 @@ mod tests {
             FOLDER/noise.txt:2: expected text, found control character U+0001
             FOLDER/text.epub: damaged .epub: invalid Zip archive: Could not find EOCD
             FOLDER/cut.epub: damaged .epub: invalid Zip archive: Could not find EOCD
-        "#]].assert_eq(&messages);
+        "#]]
+        .assert_eq(&messages);
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! Files and folders that appear whole or not at all: written beside their place, then renamed.
+//! When an output may be written: never over anything, unless asked, and then only over what is ours.
 
-use std::fs::{self, File, Permissions};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::path::Path;
 
-use tempfile::{Builder, NamedTempFile, TempDir};
+use corpus::atomic;
 
 use crate::error::{Error, Result};
 
@@ -17,27 +17,10 @@ pub fn write_file(
     overwrite: bool,
     contents: impl FnOnce(&mut BufWriter<&File>) -> Result<()>,
 ) -> Result<()> {
-    let failed = |cause| Error::Write { path: path.to_owned(), cause };
-    let exists = || Error::Exists { path: path.to_owned() };
     if !overwrite && path.exists() {
-        return Err(exists());
+        return Err(Error::Exists { path: path.to_owned() });
     }
-    let temporary: NamedTempFile =
-        builder(0o666).tempfile_in(parent(path)).map_err(nameless).map_err(failed)?;
-    let mut writer = BufWriter::with_capacity(1 << 20, temporary.as_file());
-    contents(&mut writer)?;
-    writer.flush().map_err(failed)?;
-    drop(writer);
-    temporary.as_file().sync_all().map_err(failed)?;
-    if overwrite {
-        temporary.persist(path).map_err(|error| failed(error.error))?;
-    } else {
-        temporary.persist_noclobber(path).map_err(|error| match error.error.kind() {
-            io::ErrorKind::AlreadyExists => exists(),
-            _ => failed(error.error),
-        })?;
-    }
-    Ok(())
+    atomic::write_file(path, |cause| Error::Write { path: path.to_owned(), cause }, contents)
 }
 
 /// Writes a folder through `contents`, which gets the folder to fill. If that fails, nothing is left
@@ -52,7 +35,6 @@ pub fn write_folder(
     is_ours: impl Fn(&str) -> bool,
     contents: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<()> {
-    let failed = |cause| Error::Write { path: path.to_owned(), cause };
     let names = names(path)?;
     if let (false, Some(_)) = (overwrite, names.first()) {
         return Err(Error::Exists { path: path.to_owned() });
@@ -60,20 +42,7 @@ pub fn write_folder(
     if let Some(entry) = names.into_iter().find(|name| !is_ours(name)) {
         return Err(Error::ForeignFolder { path: path.to_owned(), entry });
     }
-    let temporary = || builder(0o777).tempdir_in(parent(path)).map_err(nameless).map_err(failed);
-    let new: TempDir = temporary()?;
-    contents(new.path())?;
-    let old: TempDir = temporary()?;
-    let set_aside = old.path().join("old");
-    if path.exists() {
-        fs::rename(path, &set_aside).map_err(failed)?;
-    }
-    if let Err(cause) = fs::rename(new.path(), path) {
-        // Best effort: the first failure is the one to tell of.
-        let _ = fs::rename(&set_aside, path);
-        return Err(failed(cause));
-    }
-    Ok(())
+    atomic::write_folder(path, |cause| Error::Write { path: path.to_owned(), cause }, contents)
 }
 
 /// The names in a folder; none if it is not there.
@@ -90,27 +59,6 @@ fn names(path: &Path) -> Result<Vec<String>> {
         Ok(entry.map_err(failed)?.file_name().to_string_lossy().into_owned())
     };
     entries.map(name).collect()
-}
-
-fn parent(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => parent.to_owned(),
-        _ => PathBuf::from("."),
-    }
-}
-
-/// The error without the random name of the temporary file.
-fn nameless(cause: io::Error) -> io::Error {
-    cause.kind().into()
-}
-
-/// Temporary files are private by default; these become the user's own, as any other file would be.
-fn builder(mode: u32) -> Builder<'static, 'static> {
-    let mut builder = Builder::new();
-    builder.prefix(".goldilocks-");
-    #[cfg(unix)]
-    builder.permissions(<Permissions as std::os::unix::fs::PermissionsExt>::from_mode(mode));
-    builder
 }
 
 #[cfg(test)]

@@ -56,6 +56,9 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     ))
 }
 
+/// A row of Table 1: its label and its figure in a column.
+type Row = (&'static str, fn(&Totals) -> String);
+
 /// Table 1, a column a split, the paper's figure in the column behind it.
 fn table_1(statistics: &Statistics) -> String {
     let name = |split: &SplitStatistics| split.split.map_or("no split", Split::code);
@@ -64,7 +67,7 @@ fn table_1(statistics: &Statistics) -> String {
         let paper = if split.split.is_some() { "paper" } else { "" };
         let _ = write!(text, "{:>11}{:>9}", name(split), paper);
     }
-    let rows: [(&str, fn(&Totals) -> String); 5] = [
+    let rows: [Row; 5] = [
         ("Number of books", |t| t.books.map_or("?".into(), thousands)),
         ("Number of questions (context+query)", |t| thousands(t.questions)),
         ("Average words in contexts", |t| format!("{:.0}", t.context_words)),

@@ -31,97 +31,141 @@ const GOOD: &str = "The XXXXX slept .\tfox\t\tfox|hen";
 
 #[test]
 fn a_missing_book_is_named() {
-    refuses(("other.txt", b"x"), "build bear.txt -o out", &expect![[r#"
+    refuses(
+        ("other.txt", b"x"),
+        "build bear.txt -o out",
+        &expect![[r#"
         exit 1
         error: bear.txt: no such file or folder
         hint: is the name spelled right? `ls .` shows what is there
-    "#]]);
-    refuses(("other.txt", b"x"), "tag bear.txt", &expect![[r#"
+    "#]],
+    );
+    refuses(
+        ("other.txt", b"x"),
+        "tag bear.txt",
+        &expect![[r#"
         exit 1
         error: bear.txt: no such file or folder
         hint: is the name spelled right? `ls .` shows what is there
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_folder_without_books_is_named() {
-    refuses(("notes.md", b"x"), "build . -o out", &expect![[r#"
+    refuses(
+        ("notes.md", b"x"),
+        "build . -o out",
+        &expect![[r#"
         exit 1
         error: .: no books: expected .txt or .epub files in it or below
         hint: books are recognised by their endings: rename plain text to `.txt`
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn an_empty_book_is_named() {
-    refuses(("empty.txt", b" \n"), "build empty.txt -o out", &expect![[r#"
+    refuses(
+        ("empty.txt", b" \n"),
+        "build empty.txt -o out",
+        &expect![[r#"
         exit 1
         error: empty.txt: expected a book, found no text
         hint: was the download interrupted? fetch the book again
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_binary_file_is_named() {
     let bytes = b"PK\x03\x04 not a tale \0\0\0";
-    refuses(("bear.txt", bytes), "build bear.txt -o out", &expect![[r#"
+    refuses(
+        ("bear.txt", bytes),
+        "build bear.txt -o out",
+        &expect![[r#"
         exit 1
         error: bear.txt:1: expected text, found control character U+0003
         hint: is this a text file under a wrong name? an .epub file must end in `.epub`
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_book_that_is_too_short_is_named_or_left_out() {
     let tale = sentences(17);
     let input = ("mybook.txt", tale.as_bytes());
-    refuses(input, "build mybook.txt -o out", &expect![[r#"
+    refuses(
+        input,
+        "build mybook.txt -o out",
+        &expect![[r#"
         exit 1
         error: mybook.txt: only 17 sentences were found: a question needs 21
         hint: is this the whole book? `goldilocks tag mybook.txt | less` shows how it was split
-    "#]]);
-    refuses(input, "build mybook.txt -o out --skip-short", &expect![[r#"
+    "#]],
+    );
+    refuses(
+        input,
+        "build mybook.txt -o out --skip-short",
+        &expect![[r#"
         exit 1
         error: no question could be built from 0 books with 0 sentences: of 0 words that could be asked for, none has 10 candidates in its context
         hint: a question asks for a noun, verb or preposition that also stands in the sentences just before it: is this running text in English?
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_question_file_that_was_cut_is_named() {
     let whole = question(GOOD).repeat(2);
     let cut = &whole[..whole.len() - 20];
-    refuses(("cut.txt", cut.as_bytes()), "convert cut.txt out.jsonl", &expect![[r#"
+    refuses(
+        ("cut.txt", cut.as_bytes()),
+        "convert cut.txt out.jsonl",
+        &expect![[r#"
         exit 1
         error: cut.txt:7: the file ends in the middle of a question: expected the end of the line, found the end of the file
         hint: the file was cut; copy or download it again
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_query_has_one_blank() {
     let none = question("The owl slept .\tfox\t\tfox|hen");
-    refuses(("set.txt", none.as_bytes()), "stats set.txt", &expect![[r#"
+    refuses(
+        ("set.txt", none.as_bytes()),
+        "stats set.txt",
+        &expect![[r#"
         exit 1
         error: set.txt:3: the query has no blank: expected the word `XXXXX` once, found it 0 times
         hint: the missing word of the query, and nothing else, is written `XXXXX`
-    "#]]);
+    "#]],
+    );
     let two = question("The XXXXX saw the XXXXX .\tfox\t\tfox|hen");
-    refuses(("set.txt", two.as_bytes()), "stats set.txt", &expect![[r#"
+    refuses(
+        ("set.txt", two.as_bytes()),
+        "stats set.txt",
+        &expect![[r#"
         exit 1
         error: set.txt:3: the query has several blanks: expected the word `XXXXX` once, found it 2 times
         hint: the missing word of the query, and nothing else, is written `XXXXX`
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn an_answer_must_be_a_candidate() {
     let other = question("The XXXXX slept .\towl\t\tfox|hen");
-    refuses(("set.txt", other.as_bytes()), "convert set.txt out", &expect![[r#"
+    refuses(
+        ("set.txt", other.as_bytes()),
+        "convert set.txt out",
+        &expect![[r#"
         exit 1
         error: set.txt:3: the answer is not among the candidates: expected one of `fox|hen`, found `owl`
         hint: case counts; an answer that is unknown is left empty
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -159,7 +203,8 @@ fn a_damaged_compact_form_is_named() {
         exit 1
         error: set/questions.bin: is damaged: its SHA-256 is not the manifest's
         hint: the file was cut or changed; copy it again, or make it anew
-    "#]].assert_eq(&goldilocks(folder.path(), &["stats", "set"]));
+    "#]]
+    .assert_eq(&goldilocks(folder.path(), &["stats", "set"]));
 }
 
 #[test]
@@ -171,45 +216,71 @@ fn nothing_is_overwritten_unless_asked() {
         exit 1
         error: out: exists already
         hint: choose another `-o`, or add `--force` to replace it
-    "#]].assert_eq(&goldilocks(folder.path(), &["build", "-o", "out"]));
+    "#]]
+    .assert_eq(&goldilocks(folder.path(), &["build", "-o", "out"]));
     expect![[r#"
         exit 1
         error: out: is not replaced: it holds `diary.txt`, which is no part of a question set
         hint: choose a new folder; only a question set is replaced
-    "#]].assert_eq(&goldilocks(folder.path(), &["build", "-o", "out", "--force"]));
+    "#]]
+    .assert_eq(&goldilocks(folder.path(), &["build", "-o", "out", "--force"]));
     assert_eq!(files_below(folder.path()), ["out/diary.txt"]);
 }
 
 #[test]
 fn unknown_names_are_answered_with_the_nearest() {
     let input = ("other.txt", b"x".as_slice());
-    refuses(input, "train word-distanc --data set -o out", &expect![[r#"
+    refuses(
+        input,
+        "train word-distanc --data set -o out",
+        &expect![[r#"
         exit 1
         error: unknown model `word-distanc`
         hint: did you mean `word-distance`? `goldilocks models` lists all 4
-    "#]]);
-    refuses(input, "train word-distance --data set -o out --set max_penalti=3", &expect![[r#"
+    "#]],
+    );
+    refuses(
+        input,
+        "train word-distance --data set -o out --set max_penalti=3",
+        &expect![[r#"
         exit 1
         error: unknown setting `max_penalti` of `word-distance`
         hint: did you mean `max_penalty`?
-    "#]]);
-    refuses(input, "build -o out --set contexts=3", &expect![[r#"
+    "#]],
+    );
+    refuses(
+        input,
+        "build -o out --set contexts=3",
+        &expect![[r#"
         exit 1
         error: rule: unknown field `contexts`, expected one of `context_sentences`, `within_chapters`, `classes`, `per`, `answer_in_context`, `last_word_of_mention`, `entities_never_asked`, `entity_tags`, `unknown_nouns_are_entities`, `entity_words`, `common_noun_tags`, `verb_tags`, `excluded_verbs`, `preposition_tags`, `letter_or_digit`, `lower_case`, `n_candidates`, `fill_up`, `candidate_order`
-    "#]]);
-    refuses(input, "reproduce table-3", &expect![[r#"
+    "#]],
+    );
+    refuses(
+        input,
+        "reproduce table-3",
+        &expect![[r#"
         exit 1
         error: unknown table `table-3`
         hint: the tables are `table-1`, `table-2`, `validation`, `cnn`, `ablation`, `anonymised`, `windows`, `goldilocks`
-    "#]]);
-    refuses(input, "stats nowhere", &expect![[r#"
+    "#]],
+    );
+    refuses(
+        input,
+        "stats nowhere",
+        &expect![[r#"
         exit 1
         error: nowhere: no such file or folder
         hint: `goldilocks build -o DIR` makes a question set, `goldilocks fetch cbt` gets the released one
-    "#]]);
-    refuses(input, "answer nowhere set -o out.jsonl", &expect![[r#"
+    "#]],
+    );
+    refuses(
+        input,
+        "answer nowhere set -o out.jsonl",
+        &expect![[r#"
         exit 1
         error: nowhere: not a model: it has no `model.toml`
         hint: make it with `goldilocks train MODEL --data SET -o nowhere`
-    "#]]);
+    "#]],
+    );
 }
