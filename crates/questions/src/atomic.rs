@@ -63,6 +63,8 @@ fn names(path: &Path) -> Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use expect_test::expect;
 
     use super::*;
@@ -167,7 +169,7 @@ mod tests {
         let nowhere = tempfile::tempdir().unwrap().path().join("gone").join("bears.txt");
         let error = told(&write_file(&nowhere, false, |_| Ok(())).unwrap_err());
         expect![[r#"
-            error: …/bears.txt: cannot be written: entity not found
+            error: …/bears.txt: cannot be written: No such file or directory (os error 2)
             hint: nothing was left behind; does its folder exist, and may you write to it?
         "#]]
         .assert_eq(&error.replace(nowhere.to_str().unwrap(), "…/bears.txt"));
