@@ -108,15 +108,15 @@ mod tests {
 
             Statistic                            Training  Validation  Test
             ─────────────────────────────────────────────────────────────────
-            Number of books                            8       3            3
+            Number of books                            8       –            –
               paper                                   98       5            5
-            Number of questions (context+query)    1,700     300          310
+            Number of questions (context+query)    1,700       –          310
               paper                              669,343   8,000       10,000
-            Average words in contexts                312     301          299
+            Average words in contexts                312       –          299
               paper                                  465     435          445
-            Average words in queries                  15      15           16
+            Average words in queries                  15       –           16
               paper                                   31      27           29
-            Distinct candidates                      900     200          210
+            Distinct candidates                      900       –          210
               paper                               37,242   5,485        7,108
 
             Vocabulary size                        4,321
