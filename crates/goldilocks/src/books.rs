@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use corpus::tales::{TALES, Tale};
 use corpus::{Book, Tagger};
+use questions::{Builder, Counts, QuestionSet, Rules, Split};
 use sha2::{Digest, Sha256};
 
 /// A book to be read: a file, or a tale that the program carries.
@@ -65,4 +66,14 @@ impl Source {
         let sentences = tagger.tag(corpus::tokenise(&text));
         Ok((Book { name: self.name(), sentences }, sha256))
     }
+}
+
+/// All questions that the default rules make of a text, as the test split of a set of one book.
+pub fn ask(name: &str, text: &str, seed: u64) -> Result<QuestionSet> {
+    let tagger = Tagger::shipped();
+    let known = |word: &str| tagger.knows(word);
+    let builder = Builder::new(Rules::default(), seed, &known)?;
+    let book = Book { name: name.to_owned(), sentences: tagger.tag(corpus::tokenise(text)) };
+    let questions = builder.read(Path::new(name), &book, Split::Test)?;
+    Ok(builder.finish(vec![questions], Counts::All)?.set)
 }

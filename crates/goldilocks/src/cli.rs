@@ -3,8 +3,8 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    answer, bench, build, combine, compare, convert, evaluate, fetch, models, reproduce, stats,
-    tag, train, train_tagger,
+    answer, bench, build, combine, compare, convert, evaluate, fetch, models, report, reproduce,
+    stats, tag, train, train_tagger,
 };
 use crate::progress::Progress;
 
@@ -51,6 +51,8 @@ enum Command {
     Compare(compare::Options),
     /// Several models as one
     Combine(combine::Options),
+    /// Tables and pictures from predictions
+    Report(report::Options),
     /// Split and tag a book
     Tag(tag::Options),
     /// Make the tagger's weights from tagged books
@@ -84,6 +86,7 @@ impl Cli {
             Command::Evaluate(options) => evaluate::run(&options, progress),
             Command::Compare(options) => compare::run(&options),
             Command::Combine(options) => combine::run(&options),
+            Command::Report(options) => report::run(&options, progress),
             Command::Tag(options) => tag::run(&options),
             Command::TrainTagger(options) => train_tagger::run(&options, progress),
             Command::Bench(options) => bench::run(&options, progress),

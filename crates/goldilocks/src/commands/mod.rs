@@ -9,6 +9,7 @@ pub mod convert;
 pub mod evaluate;
 pub mod fetch;
 pub mod models;
+pub mod report;
 pub mod reproduce;
 pub mod stats;
 pub mod tag;

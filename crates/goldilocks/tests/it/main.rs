@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod fetch;
+mod paper_map;
 mod pipeline;
 mod readme;
 mod run;
