@@ -70,7 +70,7 @@ pub fn evaluate(predictions: &Predictions) -> Result<Vec<Results>, Error> {
         let of_split: Vec<&Prediction> = predictions.of_split(split).collect();
         let classes = accuracies(&of_split).ok_or_else(|| Error::NoAnswers {
             name: predictions.name().to_owned(),
-            split: split.map_or("unknown", Split::code),
+            split,
             n: of_split.len(),
         })?;
         Ok(Results {

@@ -135,7 +135,7 @@ impl<'a> QuestionIndex<'a> {
             if !missing.is_empty() && missing.len() < index.ids.len() {
                 return Err(Error::Missing {
                     name: name.to_owned(),
-                    split: index.split.map_or("unknown", Split::code),
+                    split: index.split,
                     missing,
                     of: index.ids.len(),
                 });
@@ -174,7 +174,8 @@ fn fill(prediction: &Prediction, example: &Example<'_>) -> Result<Prediction, Li
             differs("class", set.code(), found.code())
         })?,
         split: prediction.split.or(example.split),
-        book: prediction.book.clone().or_else(|| example.book.map(str::to_owned)),
+        // A book may have another name in another form of the set; the one at hand decides.
+        book: example.book.map(str::to_owned).or_else(|| prediction.book.clone()),
         ..prediction.clone()
     })
 }

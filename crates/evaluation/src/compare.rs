@@ -92,7 +92,7 @@ pub fn compare(
         let classes = ByClass::of(&pairs, |pair| pair.first.class, figure);
         let mut classes = classes.ok_or_else(|| Error::NoAnswers {
             name: first.name().to_owned(),
-            split: split.map_or("unknown", Split::code),
+            split,
             n: pairs.len(),
         })?;
         let corrected = holm(&classes.classes.values().map(|paired| paired.p).collect::<Vec<_>>());

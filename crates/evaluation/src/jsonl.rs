@@ -12,7 +12,7 @@ use crate::predictions::choose;
 use crate::{Error, LineProblem, Prediction, Predictions};
 
 /// The format that is written, and the newest that is read.
-pub const FORMAT: u64 = 1;
+const FORMAT: u64 = 1;
 
 /// Draws among the best candidates of a line without `predicted`.
 const SEED_OF_UNSAID: u64 = 1;
@@ -23,9 +23,17 @@ impl Predictions {
     /// # Errors
     /// [`Error::File`], or [`Error::Line`] for the first line that is no prediction.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = fs::read_to_string(path)
-            .map_err(|source| Error::File { path: path.to_owned(), source })?;
-        Self::from_text(&path.display().to_string(), &text)
+        let name = path.display().to_string();
+        let bytes =
+            fs::read(path).map_err(|reason| Error::File { path: path.to_owned(), reason })?;
+        match str::from_utf8(&bytes) {
+            Ok(text) => Self::from_text(&name, text),
+            Err(error) => {
+                let text = &bytes[..error.valid_up_to()];
+                let line = 1 + text.iter().filter(|&&byte| byte == b'\n').count();
+                Err(Error::Line { name, line, problem: LineProblem::NotUtf8.into() })
+            }
+        }
     }
 
     /// Reads the text of a predictions file under its name. Blank lines at the end are no lines.
@@ -49,7 +57,7 @@ impl Predictions {
     /// # Errors
     /// [`Error::File`].
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        let failed = |source| Error::File { path: path.to_owned(), source };
+        let failed = |reason| Error::File { path: path.to_owned(), reason };
         corpus::atomic::write_file(path, failed, |file| {
             self.iter().try_for_each(|prediction| {
                 let line = Line::from(prediction);
@@ -389,6 +397,16 @@ mod tests {
             expect!["rooks.jsonl:2: not a JSON object: EOF while parsing a value at column 0"],
         );
         assert!(Predictions::from_text("p", &(with("1", "2") + "\r\n\n")).is_ok());
+    }
+
+    #[test]
+    fn text_in_another_encoding_is_refused_with_its_line() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let line = with("hill", "h\u{fc}gel") + "\n";
+        let latin_1 = [line.as_bytes(), b"{\"id\": \"h\xfcgel\"}"].concat();
+        fs::write(file.path(), latin_1).unwrap();
+        let error = Predictions::read(file.path()).unwrap_err();
+        assert_eq!(error.to_string(), format!("{}:2: not UTF-8", file.path().display()));
     }
 
     #[test]
