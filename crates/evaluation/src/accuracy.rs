@@ -224,7 +224,7 @@ mod tests {
         let error = evaluate(&Predictions::new("p.jsonl", vec![row]).unwrap()).unwrap_err();
         expect!["p.jsonl: none of the 1 questions of split `valid` has a known answer"]
             .assert_eq(&error.to_string());
-        expect!["`--questions SET` takes the answers from a question set"]
+        expect!["lines need an `answer`; `evaluate --questions SET` takes it from the set"]
             .assert_eq(&error.hint().unwrap());
     }
 }

@@ -205,7 +205,7 @@ fn kind(value: &Value) -> String {
 }
 
 /// Python writes scores that are no numbers as `NaN` and `Infinity`, which is not JSON: those get
-/// their own name.
+/// their own name, and so do numbers that no `f64` holds.
 fn syntax_problem(line: &str, error: &serde_json::Error) -> LineProblem {
     let column = error.column();
     let near = |word: &&str| {
@@ -215,9 +215,12 @@ fn syntax_problem(line: &str, error: &serde_json::Error) -> LineProblem {
     if let Some(word) = ["NaN", "Infinity"].into_iter().find(near) {
         return LineProblem::ScoreNotFinite { found: format!("`{word}`") };
     }
-    let message = error.to_string();
     let place = format!(" at line {} column {column}", error.line());
-    LineProblem::Json { message: message.trim_end_matches(&place).to_owned(), column }
+    let message = error.to_string().trim_end_matches(&place).to_owned();
+    if message == "number out of range" {
+        return LineProblem::ScoreNotFinite { found: format!("a {message}") };
+    }
+    LineProblem::Json { message, column: column.max(1) }
 }
 
 #[cfg(test)]
@@ -274,13 +277,15 @@ mod tests {
     fn what_is_wrong_with_a_line_is_said_with_its_place() {
         check_error(
             &with("}", ""),
-            expect!["rooks.jsonl:1: not a JSON object: EOF while parsing an object at column 116"],
+            expect![[r#"
+                rooks.jsonl:1: not a JSON object: EOF while parsing an object at column 116
+                hint: a line is one whole JSON object; was its writer stopped?"#]],
         );
         check_error(
             &format!("{}\n[1]", with("1", "2")),
-            expect![
-                "rooks.jsonl:2: not a JSON object: invalid type: sequence, expected a map at column 0"
-            ],
+            expect![[r#"
+                rooks.jsonl:2: not a JSON object: invalid type: sequence, expected a map at column 1
+                hint: a line is one whole JSON object; was its writer stopped?"#]],
         );
         check_error(
             &with("{", r#"{"format": 2, "#),
@@ -330,7 +335,9 @@ mod tests {
         );
         check_error(
             &with("-1", "1e999"),
-            expect!["rooks.jsonl:1: not a JSON object: number out of range at column 73"],
+            expect![[r#"
+                rooks.jsonl:1: `scores`: expected finite numbers, found a number out of range
+                hint: JSON has no NaN or infinity; look for a model that diverged, or a log of zero"#]],
         );
         check_error(
             &with(", 0.25", ""),
@@ -394,7 +401,9 @@ mod tests {
         );
         check_error(
             &format!("{}\n\n{}", with("1", "2"), with("1", "3")),
-            expect!["rooks.jsonl:2: not a JSON object: EOF while parsing a value at column 0"],
+            expect![[r#"
+                rooks.jsonl:2: not a JSON object: EOF while parsing a value at column 1
+                hint: a line is one whole JSON object; was its writer stopped?"#]],
         );
         assert!(Predictions::from_text("p", &(with("1", "2") + "\r\n\n")).is_ok());
     }
