@@ -70,7 +70,7 @@ pub fn evaluate(predictions: &Predictions) -> Result<Vec<Results>, Error> {
         let of_split: Vec<&Prediction> = predictions.of_split(split).collect();
         let classes = accuracies(&of_split).ok_or_else(|| Error::NoAnswers {
             name: predictions.name().to_owned(),
-            split: split.map_or("unknown", Split::code),
+            split,
             n: of_split.len(),
         })?;
         Ok(Results {
@@ -224,7 +224,7 @@ mod tests {
         let error = evaluate(&Predictions::new("p.jsonl", vec![row]).unwrap()).unwrap_err();
         expect!["p.jsonl: none of the 1 questions of split `valid` has a known answer"]
             .assert_eq(&error.to_string());
-        expect!["`--questions SET` takes the answers from a question set"]
+        expect!["lines need an `answer`; `evaluate --questions SET` takes it from the set"]
             .assert_eq(&error.hint().unwrap());
     }
 }

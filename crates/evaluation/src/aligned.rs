@@ -1,6 +1,6 @@
 //! Several models on the same questions, side by side: predictions → one row a question.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::{Error, LineProblem, Prediction, Predictions};
 
@@ -8,7 +8,7 @@ use crate::{Error, LineProblem, Prediction, Predictions};
 ///
 /// # Errors
 /// [`Error::OtherQuestions`] where one model has questions that the first lacks, or lacks some of its;
-/// [`Error::Line`] where they disagree about a question's candidates or answer.
+/// [`Error::Line`] where they disagree about a question: its candidates, answer, class or book.
 pub(crate) fn align<'a>(models: &[&'a Predictions]) -> Result<Vec<Vec<&'a Prediction>>, Error> {
     let Some((first, others)) = models.split_first() else { return Ok(Vec::new()) };
     let mut rows: Vec<Vec<&Prediction>> = first.iter().map(|prediction| vec![prediction]).collect();
@@ -34,9 +34,13 @@ fn key(prediction: &Prediction) -> (Option<questions::Split>, &str) {
 }
 
 fn only_in(those: &Predictions, these: &Predictions) -> Result<(), Error> {
-    let known: std::collections::HashSet<_> = these.iter().map(key).collect();
+    let known: HashSet<_> = these.iter().map(key).collect();
     let only = those.iter().filter(|prediction| !known.contains(&key(prediction)));
-    let ids: Vec<String> = only.map(|prediction| prediction.id.clone()).collect();
+    let id = |prediction: &Prediction| match prediction.split {
+        Some(split) => format!("{} ({})", prediction.id, split.code()),
+        None => prediction.id.clone(),
+    };
+    let ids: Vec<String> = only.map(id).collect();
     if ids.is_empty() {
         return Ok(());
     }
@@ -44,20 +48,17 @@ fn only_in(those: &Predictions, these: &Predictions) -> Result<(), Error> {
     Err(Error::OtherQuestions { these, those, ids })
 }
 
+/// Whether two models answered one question: all but scores and predictions must be the same.
 fn agree(first: &str, expected: &Prediction, found: &Prediction) -> Result<(), LineProblem> {
-    let differs = |key, expected: String, found: String| {
-        Err(LineProblem::Differs { key, from: format!("`{first}`"), expected, found })
-    };
-    if expected.candidates != found.candidates {
-        let quoted = |prediction: &Prediction| format!("`{}`", prediction.candidates.join("|"));
-        return differs("candidates", quoted(expected), quoted(found));
-    }
-    if expected.answer != found.answer {
-        let quoted = |prediction: &Prediction| match prediction.answer {
-            Some(answer) => format!("`{}`", prediction.candidates[answer]),
-            None => "none".to_owned(),
-        };
-        return differs("answer", quoted(expected), quoted(found));
-    }
-    Ok(())
+    type Text = fn(&Prediction) -> Option<String>;
+    let facts: [(&'static str, bool, Text); 4] = [
+        ("candidates", expected.candidates == found.candidates, |p| Some(p.candidates.join("|"))),
+        ("answer", expected.answer == found.answer, |p| Some(p.candidates[p.answer?].clone())),
+        ("class", expected.class == found.class, |p| Some(p.class?.code().to_owned())),
+        ("book", expected.book == found.book, |p| p.book.clone()),
+    ];
+    let Some((key, _, text)) = facts.into_iter().find(|(_, same, _)| !same) else { return Ok(()) };
+    let quoted = |text: Option<String>| text.map_or("none".to_owned(), |text| format!("`{text}`"));
+    let (expected, found) = (quoted(text(expected)), quoted(text(found)));
+    Err(LineProblem::Differs { key, from: format!("`{first}`"), expected, found })
 }

@@ -5,7 +5,7 @@
 //!
 //! Questions of one book share its people and its style, so they are not independent draws: each
 //! resample draws as many clusters as there are, with replacement, and within each drawn cluster as
-//! many values as it has. With five books the interval is wide, and that is the truth.
+//! many values as it has (Davison & Hinkley 1997, §3.8). With five books the interval is wide, and that is the truth.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -135,7 +135,7 @@ impl<'a> QuestionIndex<'a> {
             if !missing.is_empty() && missing.len() < index.ids.len() {
                 return Err(Error::Missing {
                     name: name.to_owned(),
-                    split: index.split.map_or("unknown", Split::code),
+                    split: index.split,
                     missing,
                     of: index.ids.len(),
                 });
@@ -174,7 +174,8 @@ fn fill(prediction: &Prediction, example: &Example<'_>) -> Result<Prediction, Li
             differs("class", set.code(), found.code())
         })?,
         split: prediction.split.or(example.split),
-        book: prediction.book.clone().or_else(|| example.book.map(str::to_owned)),
+        // A book may have another name in another form of the set; the one at hand decides.
+        book: example.book.map(str::to_owned).or_else(|| prediction.book.clone()),
         ..prediction.clone()
     })
 }
@@ -246,6 +247,15 @@ mod tests {
     }
 
     #[test]
+    fn a_book_is_called_as_the_set_calls_it() {
+        let set = question_set();
+        let full = valid_predictions(&set, [[1.0, 0.0], [0.0, 1.0]]);
+        let rename = |row: &Prediction| Prediction { book: Some("fen".to_owned()), ..row.clone() };
+        let renamed = Predictions::new(full.name(), full.iter().map(rename).collect()).unwrap();
+        assert_eq!(check_against(&renamed, &set).unwrap().predictions(), &full);
+    }
+
+    #[test]
     fn what_does_not_fit_the_set_is_an_error_never_a_figure() {
         let set = question_set();
         check_error(
@@ -280,22 +290,22 @@ mod tests {
             &set,
             |rows| rows[1].candidates.reverse(),
             expect![[r#"
-            valid.jsonl:2: `candidates` differs from the question set: expected `door|jug`, found `jug|door`
-            hint: is it the right set? another one may have been answered"#]],
+                valid.jsonl:2: `candidates` differs from the question set: expected `door|jug`, found `jug|door`
+                hint: was another set answered? `goldilocks answer` writes `candidates` as the set has it"#]],
         );
         check_error(
             &set,
             |rows| rows[0].answer = Some(1),
             expect![[r#"
-            valid.jsonl:1: `answer` differs from the question set: expected `Goose`, found `jug`
-            hint: is it the right set? another one may have been answered"#]],
+                valid.jsonl:1: `answer` differs from the question set: expected `Goose`, found `jug`
+                hint: was another set answered? `goldilocks answer` writes `answer` as the set has it"#]],
         );
         check_error(
             &set,
             |rows| rows[0].class = Some(WordClass::Verb),
             expect![[r#"
-            valid.jsonl:1: `class` differs from the question set: expected `NE`, found `V`
-            hint: is it the right set? another one may have been answered"#]],
+                valid.jsonl:1: `class` differs from the question set: expected `NE`, found `V`
+                hint: was another set answered? `goldilocks answer` writes `class` as the set has it"#]],
         );
         // The same question with and without its split is there twice.
         let doubled = |rows: &mut Vec<Prediction>| {

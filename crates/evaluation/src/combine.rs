@@ -1,9 +1,10 @@
 //! Fitted combinations: predictions of several models → softmax regression with one weight a model.
 //!
-//! p(c) ∝ exp(Σ_m w_m · log p_m(c)), with p_m the model's candidate distribution ([`Scores`]). The weights
-//! are those of highest likelihood on validation predictions. A question that is among those is
-//! combined with weights that were fitted without its part of them (cross-fitting), so that validation
-//! figures are honest too. The parts are books where all are known, else ten parts by id.
+//! p(c) ∝ exp(Σ_m w_m · log p_m(c)), with p_m the model's candidate distribution, as in
+//! [`crate::ensemble`]. The weights are those of highest likelihood on validation predictions. A question
+//! that is among those is combined with weights that were fitted without its part of them
+//! (cross-fitting), so that validation figures are honest too. The parts are books where all are known,
+//! else ten parts by id.
 
 use std::collections::{BTreeSet, HashMap};
 

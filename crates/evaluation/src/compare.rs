@@ -92,7 +92,7 @@ pub fn compare(
         let classes = ByClass::of(&pairs, |pair| pair.first.class, figure);
         let mut classes = classes.ok_or_else(|| Error::NoAnswers {
             name: first.name().to_owned(),
-            split: split.map_or("unknown", Split::code),
+            split,
             n: pairs.len(),
         })?;
         let corrected = holm(&classes.classes.values().map(|paired| paired.p).collect::<Vec<_>>());
@@ -259,21 +259,40 @@ mod tests {
         let first = Predictions::new("a.jsonl", rows(0..4, 0)).unwrap();
         let shorter = Predictions::new("b.jsonl", rows(0..3, 0)).unwrap();
         let other_answers = Predictions::new("c.jsonl", rows(0..4, 1)).unwrap();
-        let mut other_candidates = rows(0..4, 0);
-        other_candidates[2].candidates[1] = "kite".to_owned();
-        let other_candidates = Predictions::new("d.jsonl", other_candidates).unwrap();
+        let changed = |name: &str, change: fn(&mut Prediction)| {
+            let mut rows = rows(0..4, 0);
+            change(&mut rows[2]);
+            Predictions::new(name, rows).unwrap()
+        };
+        let others = [
+            shorter,
+            other_answers,
+            changed("d.jsonl", |row| row.candidates[1] = "kite".to_owned()),
+            changed("e.jsonl", |row| row.class = Some(WordClass::Verb)),
+            changed("f.jsonl", |row| row.book = Some("Fen".to_owned())),
+            changed("g.jsonl", |row| row.answer = None),
+            changed("h.jsonl", |row| row.split = None),
+        ];
         let message = |second| {
             let error = compare(&first, second, 1).unwrap_err();
             format!("{error}\n{}\n", error.hint().unwrap())
         };
-        let messages = [&shorter, &other_answers, &other_candidates].map(message).concat();
+        let messages = others.each_ref().map(message).concat();
         expect![[r#"
-            b.jsonl: 1 questions of `a.jsonl` are missing: `3`
-            answer the same set and splits with both models
+            b.jsonl: 1 questions of `a.jsonl` are missing: `3 (valid)`
+            answer the same set and splits with both models; both files need `split`
             c.jsonl:1: `answer` differs from `a.jsonl`: expected `acorn`, found `badger`
-            is it the right set? another one may have been answered
+            was another set answered? `goldilocks answer` writes `answer` as the set has it
             d.jsonl:3: `candidates` differs from `a.jsonl`: expected `acorn|badger`, found `acorn|kite`
-            is it the right set? another one may have been answered
+            was another set answered? `goldilocks answer` writes `candidates` as the set has it
+            e.jsonl:3: `class` differs from `a.jsonl`: expected `NE`, found `V`
+            was another set answered? `goldilocks answer` writes `class` as the set has it
+            f.jsonl:3: `book` differs from `a.jsonl`: expected none, found `Fen`
+            was another set answered? `goldilocks answer` writes `book` as the set has it
+            g.jsonl:3: `answer` differs from `a.jsonl`: expected `acorn`, found none
+            was another set answered? `goldilocks answer` writes `answer` as the set has it
+            h.jsonl: 1 questions of `a.jsonl` are missing: `2 (valid)`
+            answer the same set and splits with both models; both files need `split`
         "#]].assert_eq(&messages);
     }
 }

@@ -15,7 +15,7 @@ const ROUNDING: f64 = 1e-6;
 
 /// How a model's scores become a distribution over the candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scores {
+pub(crate) enum Scores {
     /// They are one.
     Distributions,
     /// By a softmax.

@@ -3,16 +3,18 @@
 use std::io;
 use std::path::PathBuf;
 
+use questions::Split;
+
 /// Anything that keeps predictions from becoming a figure.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file that can't be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {reason}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
-        source: io::Error,
+        /// What the system says; part of the message, so not a source of its own.
+        reason: io::Error,
     },
     /// A line of a predictions file that is no prediction, or does not fit the question set.
     #[error("{name}:{line}: {problem}")]
@@ -31,25 +33,25 @@ pub enum Error {
         name: String,
     },
     /// Nothing to be right about.
-    #[error("{name}: none of the {n} questions of split `{split}` has a known answer")]
+    #[error("{name}: none of the {n} questions of {} has a known answer", split_text(*split))]
     NoAnswers {
         /// The predictions' name.
         name: String,
-        /// The split's code, `unknown` where the file does not tell.
-        split: &'static str,
+        /// The split, where it is known.
+        split: Option<Split>,
         /// How many questions there are.
         n: usize,
     },
     /// Questions of the set that nobody answered.
     #[error(
-        "{name}: {} of the {of} questions of split `{split}` are missing: {}",
-        missing.len(), first_few(missing)
+        "{name}: {} of the {of} questions of {} are missing: {}",
+        missing.len(), split_text(*split), first_few(missing)
     )]
     Missing {
         /// The predictions' name.
         name: String,
-        /// The split's code.
-        split: &'static str,
+        /// The split, where it is known.
+        split: Option<Split>,
         /// The ids that are not there.
         missing: Vec<String>,
         /// How many there should be.
@@ -88,7 +90,7 @@ pub enum Error {
         these: String,
         /// The predictions that have them.
         those: String,
-        /// The ids.
+        /// The ids, each with its split where it is known.
         ids: Vec<String>,
     },
 }
@@ -96,6 +98,9 @@ pub enum Error {
 /// What is wrong with one line of a predictions file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LineProblem {
+    /// Not text.
+    #[error("not UTF-8")]
+    NotUtf8,
     /// Not JSON.
     #[error("not a JSON object: {message} at column {column}")]
     Json {
@@ -216,9 +221,10 @@ impl Error {
             Self::File { .. } => None,
             Self::Line { problem, .. } | Self::HumanAnswer { problem, .. } => problem.hint(),
             Self::Empty { .. } => Some("was the program that wrote it stopped?".to_owned()),
-            Self::NoAnswers { .. } => {
-                Some("`--questions SET` takes the answers from a question set".to_owned())
-            }
+            Self::NoAnswers { .. } => Some(
+                "lines need an `answer`; `evaluate --questions SET` takes it from the set"
+                    .to_owned(),
+            ),
             Self::Missing { .. } => Some(
                 "is it the right set? without `--questions` the figures cover only what is there"
                     .to_owned(),
@@ -229,9 +235,10 @@ impl Error {
             Self::FitCount { .. } => {
                 Some("name the models' validation predictions in the same order".to_owned())
             }
-            Self::OtherQuestions { .. } => {
-                Some("answer the same set and splits with both models".to_owned())
-            }
+            Self::OtherQuestions { .. } => Some(
+                "answer the same set and splits with both models; both files need `split`"
+                    .to_owned(),
+            ),
         }
     }
 }
@@ -240,6 +247,7 @@ impl LineProblem {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
+            Self::Json { .. } => "a line is one whole JSON object; was its writer stopped?",
             Self::NewerFormat { .. } => "a newer version of this program wrote it: update",
             Self::MissingKey { .. } => "a line needs at least `id`, `candidates` and `scores`",
             Self::ScoreNotFinite { .. } => {
@@ -255,11 +263,19 @@ impl LineProblem {
                 "a question is answered once; one that is in two splits needs `split` on both lines"
             }
             Self::UnknownId { .. } => "is it the right set, and the right split of it?",
-            Self::Differs { .. } => "is it the right set? another one may have been answered",
+            Self::Differs { key, .. } => {
+                return Some(format!(
+                    "was another set answered? `goldilocks answer` writes `{key}` as the set has it"
+                ));
+            }
             _ => return None,
         };
         Some(hint.to_owned())
     }
+}
+
+fn split_text(split: Option<Split>) -> String {
+    split.map_or("unknown split".to_owned(), |split| format!("split `{}`", split.code()))
 }
 
 fn such_lines(n: usize) -> String {

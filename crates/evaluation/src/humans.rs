@@ -124,7 +124,8 @@ fn agreement_of(shared: &[(usize, Vec<usize>)], seed: u64) -> Option<Agreement> 
         let agreeing = pairs.filter(|&(place, other)| choices[place] == *other).count();
         agreeing as f64 / n_pairs(choices) as f64
     };
-    // Randolph 2005: κ = (P_o − P_e) / (1 − P_e), with P_e = 1/number of candidates.
+    // Randolph 2005: κ = (P_o − P_e) / (1 − P_e), with P_e = 1/number of candidates. Chosen: where
+    // questions have different numbers of them, P_e is the mean, as P_o is.
     let ratios: Vec<Ratio> = shared
         .iter()
         .map(|(n_candidates, choices)| {

@@ -12,7 +12,7 @@ use crate::predictions::choose;
 use crate::{Error, LineProblem, Prediction, Predictions};
 
 /// The format that is written, and the newest that is read.
-pub const FORMAT: u64 = 1;
+const FORMAT: u64 = 1;
 
 /// Draws among the best candidates of a line without `predicted`.
 const SEED_OF_UNSAID: u64 = 1;
@@ -23,9 +23,17 @@ impl Predictions {
     /// # Errors
     /// [`Error::File`], or [`Error::Line`] for the first line that is no prediction.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = fs::read_to_string(path)
-            .map_err(|source| Error::File { path: path.to_owned(), source })?;
-        Self::from_text(&path.display().to_string(), &text)
+        let name = path.display().to_string();
+        let bytes =
+            fs::read(path).map_err(|reason| Error::File { path: path.to_owned(), reason })?;
+        match str::from_utf8(&bytes) {
+            Ok(text) => Self::from_text(&name, text),
+            Err(error) => {
+                let text = &bytes[..error.valid_up_to()];
+                let line = 1 + text.iter().filter(|&&byte| byte == b'\n').count();
+                Err(Error::Line { name, line, problem: LineProblem::NotUtf8.into() })
+            }
+        }
     }
 
     /// Reads the text of a predictions file under its name. Blank lines at the end are no lines.
@@ -49,7 +57,7 @@ impl Predictions {
     /// # Errors
     /// [`Error::File`].
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        let failed = |source| Error::File { path: path.to_owned(), source };
+        let failed = |reason| Error::File { path: path.to_owned(), reason };
         corpus::atomic::write_file(path, failed, |file| {
             self.iter().try_for_each(|prediction| {
                 let line = Line::from(prediction);
@@ -197,7 +205,7 @@ fn kind(value: &Value) -> String {
 }
 
 /// Python writes scores that are no numbers as `NaN` and `Infinity`, which is not JSON: those get
-/// their own name.
+/// their own name, and so do numbers that no `f64` holds.
 fn syntax_problem(line: &str, error: &serde_json::Error) -> LineProblem {
     let column = error.column();
     let near = |word: &&str| {
@@ -207,9 +215,12 @@ fn syntax_problem(line: &str, error: &serde_json::Error) -> LineProblem {
     if let Some(word) = ["NaN", "Infinity"].into_iter().find(near) {
         return LineProblem::ScoreNotFinite { found: format!("`{word}`") };
     }
-    let message = error.to_string();
     let place = format!(" at line {} column {column}", error.line());
-    LineProblem::Json { message: message.trim_end_matches(&place).to_owned(), column }
+    let message = error.to_string().trim_end_matches(&place).to_owned();
+    if message == "number out of range" {
+        return LineProblem::ScoreNotFinite { found: format!("a {message}") };
+    }
+    LineProblem::Json { message, column: column.max(1) }
 }
 
 #[cfg(test)]
@@ -266,13 +277,15 @@ mod tests {
     fn what_is_wrong_with_a_line_is_said_with_its_place() {
         check_error(
             &with("}", ""),
-            expect!["rooks.jsonl:1: not a JSON object: EOF while parsing an object at column 116"],
+            expect![[r#"
+                rooks.jsonl:1: not a JSON object: EOF while parsing an object at column 116
+                hint: a line is one whole JSON object; was its writer stopped?"#]],
         );
         check_error(
             &format!("{}\n[1]", with("1", "2")),
-            expect![
-                "rooks.jsonl:2: not a JSON object: invalid type: sequence, expected a map at column 0"
-            ],
+            expect![[r#"
+                rooks.jsonl:2: not a JSON object: invalid type: sequence, expected a map at column 1
+                hint: a line is one whole JSON object; was its writer stopped?"#]],
         );
         check_error(
             &with("{", r#"{"format": 2, "#),
@@ -322,7 +335,9 @@ mod tests {
         );
         check_error(
             &with("-1", "1e999"),
-            expect!["rooks.jsonl:1: not a JSON object: number out of range at column 73"],
+            expect![[r#"
+                rooks.jsonl:1: `scores`: expected finite numbers, found a number out of range
+                hint: JSON has no NaN or infinity; look for a model that diverged, or a log of zero"#]],
         );
         check_error(
             &with(", 0.25", ""),
@@ -386,9 +401,21 @@ mod tests {
         );
         check_error(
             &format!("{}\n\n{}", with("1", "2"), with("1", "3")),
-            expect!["rooks.jsonl:2: not a JSON object: EOF while parsing a value at column 0"],
+            expect![[r#"
+                rooks.jsonl:2: not a JSON object: EOF while parsing a value at column 1
+                hint: a line is one whole JSON object; was its writer stopped?"#]],
         );
         assert!(Predictions::from_text("p", &(with("1", "2") + "\r\n\n")).is_ok());
+    }
+
+    #[test]
+    fn text_in_another_encoding_is_refused_with_its_line() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let line = with("hill", "h\u{fc}gel") + "\n";
+        let latin_1 = [line.as_bytes(), b"{\"id\": \"h\xfcgel\"}"].concat();
+        fs::write(file.path(), latin_1).unwrap();
+        let error = Predictions::read(file.path()).unwrap_err();
+        assert_eq!(error.to_string(), format!("{}:2: not UTF-8", file.path().display()));
     }
 
     #[test]

@@ -57,7 +57,6 @@ pub use compare::{Comparison, Paired, Resampled, compare};
 pub use error::{Error, LineProblem};
 pub use exclusion::exclude_cooccurrences;
 pub use humans::{Agreement, HumanAnswer};
-pub use jsonl::FORMAT;
 pub use predictions::{Prediction, Predictions};
 pub use published::Difference;
 pub use seeds::{SeedResults, Spread, over_seeds};

@@ -1,21 +1,7 @@
 //! [`Predictions`]: what a model, a person or another program answered, question by question.
 //!
-//! The file format (JSON lines, one prediction a line) is read and written here and described for
-//! other programs in `docs/predictions.md`. The keys of a line:
-//!
-//! | key | value | where it is missing or null |
-//! |---|---|---|
-//! | `id` | the question's id | an error |
-//! | `candidates` | two or more distinct words, in the question's order | an error |
-//! | `scores` | one finite number a candidate, the higher the better | an error |
-//! | `class` | `NE`, `CN`, `V` or `P` | unknown, or the question set's |
-//! | `split` | `train`, `valid` or `test` | unknown, or the question set's |
-//! | `book` | the book's name | unknown, or the question set's |
-//! | `answer` | the right candidate | unknown, or the question set's |
-//! | `predicted` | a candidate with the highest score | the best candidate, ties drawn |
-//! | `format` | 1 | 1 |
-//!
-//! Other keys are for the writer's own use and are not looked at.
+//! This is their file format, as other programs are told of it:
+#![doc = include_str!("../../../docs/predictions.md")]
 
 use std::collections::HashMap;
 
@@ -48,7 +34,7 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// The prediction for a question that a model has scored; ties are drawn by [`choose`].
+    /// The prediction for a question that a model has scored; a tie is drawn from the seed and the id.
     pub fn of(example: &Example<'_>, id: String, scores: Vec<f64>, seed: u64) -> Self {
         let question = &example.question;
         Self {
@@ -188,7 +174,7 @@ impl Predictions {
 ///
 /// # Panics
 /// If there is no score.
-pub fn choose(scores: &[f64], id: &str, seed: u64) -> usize {
+pub(crate) fn choose(scores: &[f64], id: &str, seed: u64) -> usize {
     let best = best_score(scores);
     let places: Vec<usize> = (0..scores.len()).filter(|&place| scores[place] == best).collect();
     match places[..] {

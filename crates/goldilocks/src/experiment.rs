@@ -158,6 +158,6 @@ mod tests {
             let plan = experiment.plan(on_tales).unwrap();
             plan[0].settings.values()["max_penalty"].to_string()
         };
-        assert_eq!((max_penalty(true), max_penalty(false)), ("3".into(), "\"auto\"".into()));
+        assert_eq!((max_penalty(true), max_penalty(false)), ("3".into(), "5".into()));
     }
 }

@@ -4,9 +4,10 @@
 //! the far context, the order of the sentences, the query?
 
 use questions::{BLANK, Question};
+use rand::SeedableRng;
 use rand::seq::SliceRandom;
-
-use crate::prediction::generator;
+use rand_chacha::ChaCha8Rng;
+use sha2::{Digest, Sha256};
 
 /// A change to every question before it is scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +39,9 @@ impl Control {
                 question.context.drain(..far);
             }
             Self::ShuffledSentences { seed } => {
-                let mut generator = generator("shuffle", seed, &question.id());
-                question.context.shuffle(&mut generator);
+                let hash = Sha256::new().chain_update(seed.to_le_bytes());
+                let hash = hash.chain_update(question.id()).finalize();
+                question.context.shuffle(&mut ChaCha8Rng::from_seed(hash.into()));
             }
         }
         question

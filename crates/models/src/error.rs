@@ -100,13 +100,13 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// The file system refuses.
-    #[error("{}: {source}", path.display())]
-    Io {
+    /// A file or folder that can't be read or written.
+    #[error("{}: {reason}", path.display())]
+    File {
         /// The file or folder.
         path: PathBuf,
-        /// Its reason.
-        source: io::Error,
+        /// What the system says; part of the message, so not a source of its own.
+        reason: io::Error,
     },
 }
 
@@ -147,7 +147,7 @@ impl Error {
             Self::NotFinite { .. } => {
                 Some("the model diverged or its files are damaged: train it again".to_owned())
             }
-            Self::SettingValue { .. } | Self::Io { .. } => None,
+            Self::SettingValue { .. } | Self::File { .. } => None,
         }
     }
 }

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -54,7 +54,7 @@ pub fn save(
         settings: settings.values().clone(),
         provenance,
     };
-    let failed = |source| Error::Io { path: folder.to_owned(), source };
+    let failed = |reason| Error::File { path: folder.to_owned(), reason };
     corpus::atomic::write_folder(folder, failed, |inside| {
         model.save(inside)?;
         write_toml(&inside.join(MANIFEST), &manifest)
@@ -106,7 +106,7 @@ pub(crate) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T> {
     let text = fs::read_to_string(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => damaged(None, "the file is missing".to_owned()),
         ErrorKind::InvalidData => damaged(None, "not UTF-8".to_owned()),
-        _ => Error::Io { path: path.to_owned(), source: error },
+        _ => Error::File { path: path.to_owned(), reason: error },
     })?;
     toml::from_str(&text).map_err(|error| {
         let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count());
@@ -117,11 +117,7 @@ pub(crate) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T> {
 /// Writes a file of a model.
 pub(crate) fn write_toml(path: &Path, value: &impl Serialize) -> Result<()> {
     let text = toml::to_string(value).expect("maps with text as keys can be written as TOML");
-    at(path, fs::write(path, text))
-}
-
-fn at<T>(path: &Path, result: io::Result<T>) -> Result<T> {
-    result.map_err(|source| Error::Io { path: path.to_owned(), source })
+    fs::write(path, text).map_err(|reason| Error::File { path: path.to_owned(), reason })
 }
 
 #[cfg(test)]
@@ -220,8 +216,9 @@ mod tests {
                 unreachable!("it is only saved")
             }
             fn save(&self, folder: &Path) -> Result<()> {
-                at(folder, fs::write(folder.join("half"), "half"))?;
-                at(folder, Err(io::Error::other("disk full")))
+                fs::write(folder.join("half"), "half").unwrap();
+                let reason = std::io::Error::other("disk full");
+                Err(Error::File { path: folder.to_owned(), reason })
             }
         }
         let root = TempDir::new().unwrap();

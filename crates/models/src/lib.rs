@@ -8,7 +8,7 @@
 //! A new model is one file, its `mod` line and its line in [`MODELS`]; the contract tests then cover it.
 //!
 //! ```
-//! use models::{Settings, Training, find, predict, score_all};
+//! use models::{Settings, Training, find, score_all};
 //! use questions::{BLANK, NewQuestion, QuestionSet};
 //!
 //! let mut set = QuestionSet::default();
@@ -25,7 +25,9 @@
 //! let settings = Settings::from_text(entry, ["max_penalty=5"])?;
 //! let model = (entry.train)(&settings, &Training::new(&set, 1, &|_| ()))?;
 //! let scores = score_all(&*model, &set, &[0], &[], &|_| ())?;
-//! assert_eq!(predict(&scores[0], 1, &set.example(0).question.id()), 1);
+//! // With soup in the blank `The` is off the context and costs 5, `ate` lies two words off; with bear
+//! // in it both lie on their like.
+//! assert_eq!(scores, [[-7.0, 0.0]]);
 //! # Ok::<(), models::Error>(())
 //! ```
 
@@ -39,7 +41,6 @@ mod folder;
 mod lowercase;
 mod model;
 mod nearest;
-mod prediction;
 mod settings;
 mod training;
 
@@ -53,9 +54,7 @@ pub use control::Control;
 pub use error::{Error, Result};
 pub use explanation::{Explanation, Look};
 pub use folder::{Manifest, check_place, load, save};
-pub use lowercase::Lowercase;
 pub use model::{Entry, Model, Reader, Saved};
-pub use prediction::{credit, predict};
 pub use settings::{Range, Setting, Settings};
 pub use training::{Event, Part, Reporter, Training};
 

@@ -7,7 +7,8 @@ use std::path::Path;
 use corpus::Vocabulary;
 use questions::Question;
 
-use crate::{Entry, Lowercase, Model, Reader, Result};
+use crate::lowercase::Lowercase;
+use crate::{Entry, Model, Reader, Result};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "max-frequency-context",

@@ -9,8 +9,8 @@ use std::path::Path;
 use corpus::{Vocabulary, WordId};
 use questions::Question;
 
-use crate::lowercase::LowercaseQuestion;
-use crate::{Entry, Explanation, Look, Lowercase, Model, Reader, Result};
+use crate::lowercase::{Lowercase, LowercaseQuestion};
+use crate::{Entry, Explanation, Look, Model, Reader, Result};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "sliding-window",

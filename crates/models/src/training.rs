@@ -9,8 +9,6 @@ use corpus::{Vocabulary, WordId};
 use questions::{Example, Question, QuestionSet, Split};
 use rayon::prelude::*;
 
-use crate::prediction::credit;
-
 /// What [`crate::Entry::train`] gets.
 pub struct Training<'a> {
     /// For learning.
@@ -106,6 +104,13 @@ impl<'a> Part<'a> {
         };
         credits.first().map(|first| (0..first.len()).map(mean).collect())
     }
+}
+
+/// How much of a point scores earn: 1/k if the answer is among the k best, else 0.
+fn credit(scores: &[f32], answer: usize) -> f64 {
+    let highest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let n_best = scores.iter().filter(|&&score| score == highest).count();
+    if scores[answer] == highest { 1.0 / n_best as f64 } else { 0.0 }
 }
 
 /// Whoever listens to a training; any closure over [`Event`]s is one.

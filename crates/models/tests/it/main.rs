@@ -2,4 +2,4 @@
 
 mod contract;
 mod faults;
-mod tale;
+mod tales;
