@@ -209,11 +209,7 @@ impl Chart {
             let first = centre + 4.0 - (lines.len() - 1) as f64 * TEXT_LINE / 2.0;
             for (place, line) in lines.iter().enumerate() {
                 let y = first + place as f64 * TEXT_LINE;
-                let _ = write!(
-                    svg,
-                    "<text class=\"label\" x=\"0\" y=\"{y:.1}\">{}</text>",
-                    escape(line)
-                );
+                let _ = write!(svg, "<text x=\"0\" y=\"{y:.1}\">{}</text>", escape(line));
             }
         }
         for (place, panel) in panels.iter().enumerate() {
