@@ -206,6 +206,9 @@ fn picture(table: &Table) -> Chart {
         ours.or(*paper).map(|accuracy| accuracy.accuracy)
     };
     let is_ours = people.is_some_and(|row| row.ours.is_some());
+    let columns = table.columns().iter();
+    let mut n_published: Vec<String> = columns.map(|column| number::count(column.n)).collect();
+    n_published.dedup();
     let panel = |column: usize| Panel {
         title: table.heading(column),
         rule: of_people(column),
@@ -222,7 +225,10 @@ fn picture(table: &Table) -> Chart {
         axis: Axis::shares(),
         series: vec![
             Series { label: "ours, 95 % interval".into(), shape: Shape::Disc },
-            Series { label: "the paper’s, 95 % interval".into(), shape: Shape::Ring },
+            Series {
+                label: format!("the paper’s, 95 % interval, n = {}", n_published.join(" and ")),
+                shape: Shape::Ring,
+            },
         ],
         rule: people.map(|_| {
             format!(
