@@ -56,7 +56,6 @@ fn main() -> Result<()> {
             source,
             data_hash: "0123456789abcdef".to_owned(),
             version: "0.1.0 (0000000)".to_owned(),
-            date: "1 January 2026".to_owned(),
             commands: vec![format!(
                 "cargo run -p report --example sample -- {} {variant}",
                 folder.display()

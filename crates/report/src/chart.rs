@@ -110,7 +110,7 @@ struct Frame {
 
 const WIDE: f64 = 1100.0;
 const NARROW: f64 = 380.0;
-const PANEL_GAP: f64 = 20.0;
+const PANEL_GAP: f64 = 32.0;
 const MARGIN: f64 = 8.0;
 const TOP: f64 = 30.0;
 const LANE: f64 = 7.0;
@@ -128,8 +128,9 @@ impl Axis {
         let reach = values.map(f64::abs).fold(0.1, f64::max);
         let tenths = (reach * 10.0).ceil();
         let reach = tenths / 10.0;
-        let text =
-            |sign: char| format!("{sign}{}", crate::number::share(reach).trim_end_matches('0'));
+        let text = |sign: char| {
+            format!("{sign}{}", crate::number::share(reach).trim_end_matches(['0', '.']))
+        };
         let ticks = vec![(-reach, text('−')), (0.0, "0".to_owned()), (reach, text('+'))];
         Self { low: -reach, high: reach, ticks }
     }
@@ -143,7 +144,7 @@ impl Chart {
     /// All panels side by side.
     pub fn wide(&self) -> String {
         let n = self.panels.len() as f64;
-        let label_width = 236.0;
+        let label_width = 232.0;
         let panel_width = (WIDE - label_width - MARGIN - n * PANEL_GAP) / n;
         let frame = Frame { label_width, panel_width, label_characters: 38 };
         self.draw(&self.panels, &frame, "wide")
@@ -153,7 +154,7 @@ impl Chart {
     pub fn narrow(&self) -> Vec<String> {
         let label_width = 178.0;
         let panel_width = NARROW - label_width - MARGIN - PANEL_GAP;
-        let frame = Frame { label_width, panel_width, label_characters: 27 };
+        let frame = Frame { label_width, panel_width, label_characters: 25 };
         let draw = |(place, panel)| {
             self.draw(std::slice::from_ref(panel), &frame, &format!("narrow-{place}"))
         };
@@ -208,11 +209,7 @@ impl Chart {
             let first = centre + 4.0 - (lines.len() - 1) as f64 * TEXT_LINE / 2.0;
             for (place, line) in lines.iter().enumerate() {
                 let y = first + place as f64 * TEXT_LINE;
-                let _ = write!(
-                    svg,
-                    "<text class=\"label\" x=\"0\" y=\"{y:.1}\">{}</text>",
-                    escape(line)
-                );
+                let _ = write!(svg, "<text x=\"0\" y=\"{y:.1}\">{}</text>", escape(line));
             }
         }
         for (place, panel) in panels.iter().enumerate() {
@@ -293,9 +290,9 @@ impl Chart {
 
 fn shape(shape: Shape, x: f64, y: f64) -> String {
     match shape {
-        Shape::Disc => format!("<circle class=\"mark\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.4\"/>"),
+        Shape::Disc => format!("<circle class=\"mark\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"/>"),
         Shape::Ring => {
-            format!("<circle class=\"mark hollow\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2\"/>")
+            format!("<circle class=\"mark hollow\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.6\"/>")
         }
         Shape::Square => path(x, y, "m-2.8-2.8h5.6v5.6h-5.6z"),
         Shape::Triangle => path(x, y, "m0-3.7l3.6 6.4h-7.2z"),

@@ -77,7 +77,6 @@ pub fn report(set: &QuestionSet) -> Report<'_> {
             source: Source::Rebuilt,
             data_hash: "0123abcd".to_owned(),
             version: "0.1.0".to_owned(),
-            date: "1 May 2026".to_owned(),
             commands: vec![format!("goldilocks report \"{HOSTILE}\"")],
         },
     }

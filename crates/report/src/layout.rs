@@ -12,10 +12,13 @@ pub const OUTSIDE: &str = "≠";
 /// A table of accuracies as it is printed, with the paper's figures or ours alone.
 pub fn grid(table: &Table, with_paper: bool) -> Grid {
     let published = table.kind.published();
-    let mut foot = vec!["questions".to_owned()];
-    foot.extend((0..table.columns().len()).map(|column| {
-        table.n(column).map_or(String::new(), |n| format!("n = {}", number::count(n)))
-    }));
+    let n = |column: usize| table.n(column).map_or(String::new(), number::questions);
+    let mut foot: Vec<String> = (0..table.columns().len()).map(n).collect();
+    if foot.iter().all(String::is_empty) {
+        foot.clear();
+    } else {
+        foot.insert(0, "questions".to_owned());
+    }
     let starts_block =
         |place: usize| place > 0 && table.rows[place].block != table.rows[place - 1].block;
     Grid {
@@ -44,7 +47,10 @@ fn row(row: &TableRow, starts_block: bool, with_paper: bool) -> GridRow {
     if has_paper {
         label.push("  paper".to_owned());
     }
-    let cells = row.cells.iter().map(|figures| cell(figures, has_paper)).collect();
+    let mut cells: Vec<Cell> = row.cells.iter().map(|figures| cell(figures, has_paper)).collect();
+    if row.ours.is_none() {
+        cells[0].lines[0].detail = if row.is_people { "not asked" } else { "not run" }.to_owned();
+    }
     GridRow { label, cells, starts_block }
 }
 
@@ -76,19 +82,13 @@ fn mark(footnote: Footnote) -> char {
 }
 
 fn notes(table: &Table, with_paper: bool) -> Vec<String> {
-    let provenance = &table.provenance;
-    let mut notes = vec![provenance.source.sentence().to_owned()];
-    let paper = if !with_paper {
-        String::new()
-    } else if provenance.source.is_comparable() {
-        format!(
-            "; below it the paper’s figure and ours minus the paper’s, {OUTSIDE} where the 95 % interval \
-             of that difference does not hold 0"
-        )
+    let mut notes = vec![table.provenance.source.sentence().to_owned()];
+    if table.rows.iter().all(|row| row.ours.is_none()) {
+        notes.push("No model has been run for this table.".to_owned());
     } else {
-        "; below it the paper’s figure".to_owned()
-    };
-    notes.push(format!("Accuracy with its 95 % interval{paper}."));
+        notes.push(format!("Accuracy with its 95 % interval{}.", about_paper(table, with_paper)));
+        notes.push("The best model of each column is marked.".to_owned());
+    }
     if table.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.spread.is_some()) {
         notes.push(
             "±: the standard deviation over several seeds, whose mean is the figure.".to_owned(),
@@ -105,12 +105,24 @@ fn notes(table: &Table, with_paper: bool) -> Vec<String> {
     if !settings.is_empty() {
         notes.push(format!("Settings other than the defaults: {}.", settings.join("; ")));
     }
-    if table.rows.iter().any(|row| row.ours.is_none()) {
-        notes
-            .push(format!("{}: a row of the paper that has not been run.", crate::grid::NO_FIGURE));
-    }
-    notes.push(made(provenance, &table.seeds));
+    notes.push(made(&table.provenance, &table.seeds));
     notes
+}
+
+/// What the second line of a row is.
+fn about_paper(table: &Table, with_paper: bool) -> String {
+    if !with_paper {
+        String::new()
+    } else if table.is_comparable {
+        format!(
+            "; below it the paper’s figure and ours minus the paper’s, {OUTSIDE} where the 95 % interval \
+             of that difference does not hold 0"
+        )
+    } else {
+        "; below it the paper’s figure, for orientation: it is about other questions, and no difference \
+         is judged"
+            .to_owned()
+    }
 }
 
 /// Settings in one line.
@@ -120,7 +132,7 @@ pub fn settings(settings: &[(String, String)]) -> String {
     settings.join(", ")
 }
 
-/// Seeds, version, data hash and date in one line.
+/// Seeds, version and data hash in one line.
 pub fn made(provenance: &crate::Provenance, seeds: &[u64]) -> String {
     let listed: Vec<String> = seeds.iter().map(u64::to_string).collect();
     let seeds = match listed.len() {
@@ -128,6 +140,6 @@ pub fn made(provenance: &crate::Provenance, seeds: &[u64]) -> String {
         1 => format!("Seed {}, ", listed[0]),
         _ => format!("Seeds {}, ", listed.join(", ")),
     };
-    let crate::Provenance { version, data_hash, date, .. } = provenance;
-    format!("{seeds}goldilocks {version}, data {data_hash}, {date}.")
+    let crate::Provenance { version, data_hash, .. } = provenance;
+    format!("{seeds}goldilocks {version}, data {data_hash}.")
 }

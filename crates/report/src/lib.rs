@@ -86,8 +86,6 @@ pub struct Provenance {
     pub data_hash: String,
     /// The program's version and commit.
     pub version: String,
-    /// The date of the run, as the caller writes it.
-    pub date: String,
     /// The commands that made it, in order.
     pub commands: Vec<String>,
 }
@@ -116,13 +114,9 @@ impl Source {
             Self::Released => "Questions: released, the files that the paper’s authors published.",
             Self::Rebuilt => "Questions: rebuilt from the paper’s books, not the released ones.",
             Self::Tales => {
-                "Questions: tales, the embedded stories. They are another, much smaller test than the \
-                 paper’s: its figures are for orientation, and no difference is judged."
+                "Questions: tales, the embedded stories, another and much smaller test than the paper’s."
             }
-            Self::Other => {
-                "Questions: other books than the paper's. Its figures are for orientation, and no \
-                 difference is judged."
-            }
+            Self::Other => "Questions: other books than the paper’s, another test.",
         }
     }
 
@@ -138,8 +132,7 @@ impl Source {
 /// # Errors
 /// [`Error::Evaluation`] where predictions give no figure.
 pub fn text(report: &Report<'_>) -> Result<String, Error> {
-    let with_paper = report.provenance.source.is_comparable();
-    let grids = grids(report, &tables(report)?, with_paper);
+    let grids = grids(report, &tables(report)?, |table| table.is_comparable);
     let written: Vec<String> = grids.iter().map(|(_, grid)| text::write(grid)).collect();
     Ok(written.join("\n"))
 }
@@ -151,7 +144,7 @@ pub fn text(report: &Report<'_>) -> Result<String, Error> {
 /// written; [`Error::File`]; [`Error::Evaluation`] where predictions give no figure.
 pub fn write(report: &Report<'_>, folder: &Path, overwrite: bool) -> Result<Vec<PathBuf>, Error> {
     let tables = tables(report)?;
-    let grids = grids(report, &tables, true);
+    let grids = grids(report, &tables, |_| true);
     let mut files = vec![("index.html".to_owned(), page::write(report, &tables, &grids)?)];
     for (name, grid) in &grids {
         files.push((format!("{name}.md"), markdown::write(grid)));
@@ -176,11 +169,12 @@ fn tables(report: &Report<'_>) -> Result<Vec<Table>, Error> {
 fn grids(
     report: &Report<'_>,
     tables: &[Table],
-    with_paper: bool,
+    with_paper: impl Fn(&Table) -> bool,
 ) -> Vec<(&'static str, grid::Grid)> {
     let table_1 = || statistics::grid(&Statistics::of(report.set), &report.provenance);
     let table_1 = report.statistics.then(|| ("table-1", table_1()));
-    let tables = tables.iter().map(|table| (table.kind.code(), layout::grid(table, with_paper)));
+    let grid = |table: &Table| (table.kind.code(), layout::grid(table, with_paper(table)));
+    let tables = tables.iter().map(grid);
     table_1.into_iter().chain(tables).collect()
 }
 

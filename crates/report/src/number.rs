@@ -37,6 +37,11 @@ pub fn count(value: usize) -> String {
     text
 }
 
+/// How many questions a figure is over: `n = 2,500`.
+pub fn questions(n: usize) -> String {
+    format!("n = {}", count(n))
+}
+
 /// A p value: `.032`, `< .001`.
 pub fn p_value(p: f64) -> String {
     if p < 0.0005 { "< .001".to_owned() } else { share(p) }

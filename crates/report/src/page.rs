@@ -32,6 +32,7 @@ struct PageView<'a> {
     example: Option<Passage>,
     sections: Vec<SectionView<'a>>,
     missed: Option<MissedView<'a>>,
+    caption: String,
     made: MadeView<'a>,
 }
 
@@ -81,7 +82,6 @@ struct MadeView<'a> {
     splits: String,
     data_hash: &'a str,
     version: &'a str,
-    date: &'a str,
     resamples: String,
     commands: &'a [String],
     rows: Vec<MadeRow<'a>>,
@@ -119,11 +119,14 @@ pub fn write(
         script: include_str!("page/page.js"),
         title: &report.title,
         verdict: first.map(verdict).unwrap_or_default(),
-        picture: first.map(|table| chart_view(&picture(table))),
+        picture: first
+            .filter(|table| !table.rows.is_empty())
+            .map(|table| chart_view(&picture(table))),
         grids: grids.iter().map(|(name, grid)| grid_view(name, grid)).collect(),
         example: first.and_then(|table| example(report, table)),
         sections: sections.iter().map(section_view).collect(),
         missed: missed.map(missed_view),
+        caption: first.map(caption).unwrap_or_default(),
         made: made(report, tables),
     };
     let mut environment = Environment::new();
@@ -155,6 +158,12 @@ fn section_view(section: &Section) -> SectionView<'_> {
     }
 }
 
+/// What stands under every picture, so that it can leave the page.
+fn caption(table: &Table) -> String {
+    let source = table.provenance.source.label();
+    format!("Questions: {source}. {}", layout::made(&table.provenance, &table.seeds))
+}
+
 /// The first sentences of the page: what the picture shows, in words.
 fn verdict(table: &Table) -> Vec<String> {
     let (mut inside, mut above, mut below) = (0, 0, 0);
@@ -165,16 +174,26 @@ fn verdict(table: &Table) -> Vec<String> {
             _ => below += 1,
         }
     }
-    let n = inside + above + below;
-    let source = table.provenance.source;
-    let mut sentences = Vec::new();
-    if n > 0 {
-        sentences.push(format!(
-            "{inside} of {n} figures agree with the paper’s as far as two samples can tell; {above} are above \
-             it, {below} below."
-        ));
+    let n_judged = inside + above + below;
+    let models = || table.rows.iter().filter(|row| !row.is_people);
+    let n_run = models().filter(|row| row.ours.is_some()).count();
+    let answer = match (n_run, n_judged) {
+        (0, _) => "No model has been run yet.".to_owned(),
+        (_, 0) => {
+            "No figure is judged against the paper’s: the questions are not the paper’s.".to_owned()
+        }
+        _ => format!(
+            "{inside} of {n_judged} figures agree with the paper’s as far as two samples can tell; {above} are \
+             above it, {below} below."
+        ),
+    };
+    let mut sentences = vec![answer];
+    let n_not_run = models().count() - n_run;
+    if n_run > 0 && n_not_run > 0 {
+        let n_published = table.kind.published().rows.iter().filter(|row| !row.is_people()).count();
+        sentences.push(format!("Not run yet: {n_not_run} of the paper’s {n_published} rows."));
     }
-    sentences.push(source.sentence().to_owned());
+    sentences.push(table.provenance.source.sentence().to_owned());
     sentences
 }
 
@@ -187,8 +206,11 @@ fn picture(table: &Table) -> Chart {
         ours.or(*paper).map(|accuracy| accuracy.accuracy)
     };
     let is_ours = people.is_some_and(|row| row.ours.is_some());
+    let columns = table.columns().iter();
+    let mut n_published: Vec<String> = columns.map(|column| number::count(column.n)).collect();
+    n_published.dedup();
     let panel = |column: usize| Panel {
-        title: table.columns()[column].label.to_owned(),
+        title: table.heading(column),
         rule: of_people(column),
         marks: rows.iter().enumerate().flat_map(|(place, row)| marks(row, column, place)).collect(),
     };
@@ -203,7 +225,10 @@ fn picture(table: &Table) -> Chart {
         axis: Axis::shares(),
         series: vec![
             Series { label: "ours, 95 % interval".into(), shape: Shape::Disc },
-            Series { label: "the paper’s, 95 % interval".into(), shape: Shape::Ring },
+            Series {
+                label: format!("the paper’s, 95 % interval, n = {}", n_published.join(" and ")),
+                shape: Shape::Ring,
+            },
         ],
         rule: people.map(|_| {
             format!(
@@ -292,7 +317,6 @@ fn made<'a>(report: &'a Report<'_>, tables: &[Table]) -> MadeView<'a> {
         splits: splits.join(", "),
         data_hash: &provenance.data_hash,
         version: &provenance.version,
-        date: &provenance.date,
         resamples: number::count(evaluation::bootstrap::RESAMPLES),
         commands: &provenance.commands,
         rows: report.rows.iter().map(row).collect(),
@@ -311,7 +335,7 @@ mod tests {
 
     fn written(report: &Report<'_>) -> String {
         let tables = crate::tables(report).unwrap();
-        write(report, &tables, &crate::grids(report, &tables, true)).unwrap()
+        write(report, &tables, &crate::grids(report, &tables, |_| true)).unwrap()
     }
 
     /// The tags of a page in order; panics where one is left open or closed without being open.

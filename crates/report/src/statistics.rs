@@ -123,7 +123,7 @@ mod tests {
               paper                               53,628
 
             Questions: rebuilt from the paper’s books, not the released ones.
-            goldilocks 0.1.0, data 0123abcd, 1 May 2026.
+            goldilocks 0.1.0, data 0123abcd.
         "#]]
         .assert_eq(&text::write(&grid(&statistics, &provenance)));
         let csv = csv(&statistics);

@@ -7,8 +7,8 @@ use evaluation::{Accuracy, Difference, Results, Spread, evaluate, over_seeds};
 use questions::Split;
 
 use crate::layout::settings;
-use crate::paper::{Footnote, PublishedColumn, PublishedRow, TableKind, Variant};
-use crate::{Error, Provenance, Report, Row};
+use crate::paper::{Footnote, PublishedColumn, PublishedRow, PublishedTable, TableKind, Variant};
+use crate::{Error, Provenance, Report, Row, number};
 
 /// A table of accuracies.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub struct Table {
     pub kind: TableKind,
     /// How it was made.
     pub provenance: Provenance,
+    /// Whether ours and the paper's figures are about the same kind of questions.
+    pub is_comparable: bool,
     /// The seeds behind its figures, in order.
     pub seeds: Vec<u64>,
     /// Its rows.
@@ -59,8 +61,6 @@ pub struct Figures {
     pub difference: Option<Difference>,
     /// Whether ours is the best model of its column.
     pub is_best: bool,
-    /// Whether the paper's is the best model of its column.
-    pub is_best_in_paper: bool,
 }
 
 impl Table {
@@ -87,12 +87,13 @@ impl Table {
         let beyond = (0..report.rows.len()).filter(|&place| !is_shown[place]);
         rows.extend(beyond.map(|place| (None, Some(place))));
 
+        let is_comparable = is_same_test(report, published);
         let row = |(paper, place): (Option<&PublishedRow>, Option<usize>)| {
             let ours = place.map(|place| &report.rows[place]);
             let figures = |(index, column): (usize, &PublishedColumn)| {
                 let paper = paper.map(|paper| paper.accuracy(index, column.n));
                 let ours = place.and_then(|place| results[place].get(column));
-                Figures::new(ours, paper, report.provenance.source.is_comparable())
+                Figures::new(ours, paper, is_comparable)
             };
             let last_block = published.rows.last().map_or(0, |row| row.block + 1);
             let name = ours.map(|ours| ours.name.as_str()).or(paper.map(|paper| paper.name));
@@ -112,13 +113,12 @@ impl Table {
         let mut rows: Vec<TableRow> = rows.into_iter().map(row).collect();
         tell_apart(&mut rows);
         for column in 0..published.columns.len() {
-            mark_best(&mut rows, column, |f| f.ours, |f| &mut f.is_best);
-            mark_best(&mut rows, column, |f| f.paper, |f| &mut f.is_best_in_paper);
+            mark_best(&mut rows, column);
         }
         let mut seeds: Vec<u64> = rows.iter().flat_map(|row| row.seeds.iter().copied()).collect();
         seeds.sort_unstable();
         seeds.dedup();
-        Ok(Self { kind, provenance: report.provenance.clone(), seeds, rows })
+        Ok(Self { kind, provenance: report.provenance.clone(), is_comparable, seeds, rows })
     }
 
     /// Its columns.
@@ -131,6 +131,12 @@ impl Table {
         let n = |row: &TableRow| row.cells[column].ours.map(|ours| ours.n);
         let of_models = self.rows.iter().filter(|row| !row.is_people).filter_map(n).max();
         of_models.or_else(|| self.rows.iter().filter_map(n).max())
+    }
+
+    /// A column's heading in a picture, which has no foot to say how many questions there are.
+    pub fn heading(&self, column: usize) -> String {
+        let n = self.n(column).map_or(String::new(), |n| format!(", {}", number::questions(n)));
+        format!("{}{n}", self.columns()[column].label)
     }
 
     /// All cells of models and people that have both figures and a judged difference.
@@ -183,6 +189,15 @@ impl RowResults {
     }
 }
 
+/// Whether a table's figures are about the report's kind of questions: CNN QA has no word classes, and
+/// its figures say nothing about questions that have.
+pub fn is_same_test(report: &Report<'_>, published: &PublishedTable) -> bool {
+    let has_classes = |column: &PublishedColumn| column.class.is_some();
+    let set_has_classes = (0..report.set.len()).any(|index| report.set.class(index).is_some());
+    report.provenance.source.is_comparable()
+        && published.columns.iter().all(|column| has_classes(column) == set_has_classes)
+}
+
 /// The variants that a row's settings make.
 fn variants(row: &Row<'_>) -> Vec<Variant> {
     row.settings.iter().filter_map(|(key, value)| Variant::from_setting(key, value)).collect()
@@ -199,20 +214,13 @@ fn tell_apart(rows: &mut [TableRow]) {
 }
 
 /// Marks the best models of a column, all of them where they are level; people are no model.
-fn mark_best(
-    rows: &mut [TableRow],
-    column: usize,
-    figure: impl Fn(&Figures) -> Option<Accuracy>,
-    mark: impl Fn(&mut Figures) -> &mut bool,
-) {
-    let models = || rows.iter().filter(|row| !row.is_people);
-    let shares = models().filter_map(|row| figure(&row.cells[column])).map(|a| a.accuracy);
-    let best = shares.fold(f64::NEG_INFINITY, f64::max);
-    for row in rows.iter_mut().filter(|row| !row.is_people) {
-        let cell = &mut row.cells[column];
-        if figure(cell).is_some_and(|accuracy| accuracy.accuracy == best) {
-            *mark(cell) = true;
-        }
+fn mark_best(rows: &mut [TableRow], column: usize) {
+    let models = rows.iter_mut().filter(|row| !row.is_people);
+    let mut cells: Vec<&mut Figures> = models.map(|row| &mut row.cells[column]).collect();
+    let share = |cell: &Figures| cell.ours.map(|ours| ours.accuracy);
+    let best = cells.iter().filter_map(|cell| share(cell)).fold(f64::NEG_INFINITY, f64::max);
+    for cell in &mut cells {
+        cell.is_best = share(cell) == Some(best);
     }
 }
 
@@ -243,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_is_marked_in_ours_and_in_the_papers_and_never_people() {
+    fn the_best_models_are_marked_and_never_people() {
         let set = fixture::set();
         let mut report = fixture::report(&set);
         report.rows.push(fixture::row(&set, "humans-context-query", |_| true));
@@ -255,9 +263,6 @@ mod tests {
         assert_eq!(best("MemNNs (window memory)"), [false, false, false, true]);
         assert_eq!(best("MemNNs (window memory + self-sup.)"), [true; 4]);
         assert_eq!(best("Humans (context+query)"), [false; 4]);
-        let in_paper = |label: &str| row(&table, label).cells[0].is_best_in_paper;
-        assert!(in_paper("MemNNs (window memory + self-sup.)"));
-        assert!(!in_paper("Humans (context+query)"));
     }
 
     #[test]
@@ -286,6 +291,15 @@ mod tests {
         assert_eq!(Table::of(&report, TableKind::Anonymised).unwrap().differences().count(), 8);
         report.provenance.source = Source::Tales;
         assert_eq!(Table::of(&report, TableKind::Anonymised).unwrap().differences().count(), 0);
+    }
+
+    #[test]
+    fn nothing_is_judged_where_the_table_is_about_the_other_data_set() {
+        let set = fixture::set();
+        let mut report = fixture::report(&set);
+        report.rows = vec![fixture::row(&set, "word-distance", |_| true)];
+        assert_eq!(Table::of(&report, TableKind::Table2).unwrap().differences().count(), 4);
+        assert_eq!(Table::of(&report, TableKind::Cnn).unwrap().differences().count(), 0);
     }
 
     #[test]

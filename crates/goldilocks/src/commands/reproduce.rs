@@ -88,14 +88,14 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     let folder = options.output.clone().unwrap_or_else(|| Path::new("reproduction").join(&name));
     let plan = experiment.plan(options.data.is_none())?;
     fs::create_dir_all(&folder).map_err(Failure::file(&folder))?;
-    let (set, data, source) = options.questions(&folder, progress)?;
+    let data = options.data.as_ref().map(|path| path.display().to_string());
     progress.note(format_args!(
-        "{} on {} ({}, seed {})",
+        "The Goldilocks Principle: {}, on {}, seed {}\n",
         experiment.title,
-        options.data.as_ref().map_or("the embedded tales".into(), |d| d.display().to_string()),
-        counted(set.len(), "question"),
+        data.as_deref().unwrap_or("the embedded tales"),
         options.seed,
     ));
+    let (set, data, source) = options.questions(&folder, progress)?;
     let (on, seed) = (experiment.on.clone(), options.seed);
     let reproduction = Reproduction { folder: folder.clone(), set: &set, data, on, seed, progress };
     let mut n_made = 0;
@@ -103,24 +103,38 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
         let row_started = Instant::now();
         if reproduction.make(row)? {
             n_made += 1;
-            let seconds = row_started.elapsed().as_secs_f64();
-            let (place, n_rows) = (place + 1, plan.len());
-            progress.note(format_args!("  {place}/{n_rows}  {:32}{seconds:6.1} s", row.name));
+            let place = format!("{}/{}", place + 1, plan.len());
+            stage(progress, "model", &format!("{place:5}  {}", row.name), row_started);
         }
+    }
+    if n_made == 0 && !plan.is_empty() {
+        progress.note(format_args!("  Nothing had changed since the last run."));
     }
 
     let files = reproduction.read(&plan)?;
     let report = reproduction.report(&experiment, &files, source, options)?;
     report::write(&report, &folder.join("report"), true)?;
     reproduction.write_manifest(&experiment)?;
+    progress.note(format_args!(""));
     print(format_args!("{}", report::text(&report)?))?;
-    match n_made {
-        0 if !plan.is_empty() => {
-            progress.note(format_args!("Nothing had changed since the last run."))
-        }
-        _ => progress.note(format_args!("Done in {:.1} s.", started.elapsed().as_secs_f64())),
+    if source == Source::Tales {
+        progress.note(format_args!(
+            "\nSmall tales, wide intervals. The real questions: `goldilocks fetch cbt`, then `reproduce \
+             --data SET`."
+        ));
     }
-    print(format_args!("\n{}\n", folder.join("report/index.html").display()))
+    progress.note(format_args!(
+        "\n{}  pictures, pairs of models, the questions that all miss\nDone in {:.1} s.",
+        folder.join("report/index.html").display(),
+        started.elapsed().as_secs_f64(),
+    ));
+    Ok(())
+}
+
+/// A line about a stage that is over, with the time that it took.
+fn stage(progress: Progress, name: &str, what: &str, started: Instant) {
+    let seconds = started.elapsed().as_secs_f64();
+    progress.note(format_args!("  {name:8}{what:48}{seconds:6.1} s"));
 }
 
 impl Options {
@@ -130,17 +144,32 @@ impl Options {
         folder: &Path,
         progress: Progress,
     ) -> Result<(QuestionSet, String, Source)> {
-        let Some(path) = &self.data else {
-            let folder = folder.join("questions");
-            let set = match built_before(&folder, self.seed) {
-                Some(set) => set,
-                None => build_tales(&folder, self.seed, progress)?,
-            };
-            return Ok((set, sets::hash(&folder)?, Source::Tales));
+        let started = Instant::now();
+        let (verb, set, source, path) = match &self.data {
+            Some(path) => {
+                let set = sets::open(path, &Origin::default(), &[], progress)?;
+                let source = sets::source(path, &set);
+                ("read", set, source, path.clone())
+            }
+            None => {
+                let path = folder.join("questions");
+                match built_before(&path, self.seed) {
+                    Some(set) => ("read", set, Source::Tales, path),
+                    None => {
+                        ("build", build_tales(&path, self.seed, progress)?, Source::Tales, path)
+                    }
+                }
+            }
         };
-        let set = sets::open(path, &Origin::default(), &[], progress)?;
-        let source = sets::source(path, &set);
-        Ok((set, sets::hash(path)?, source))
+        let hash = sets::hash(&path)?;
+        let n_books = counted(set.books().len(), "book");
+        stage(
+            progress,
+            verb,
+            &format!("{} from {n_books}", counted(set.len(), "question")),
+            started,
+        );
+        Ok((set, hash, source))
     }
 }
 
@@ -229,7 +258,7 @@ impl Reproduction<'_> {
             .as_ref()
             .map_or(options.table.clone(), |path| format!("--experiment {}", path.display()));
         Ok(Report {
-            title: experiment.title.clone(),
+            title: format!("The Goldilocks Principle: {}", experiment.title),
             tables: experiment.kinds(),
             statistics: experiment.statistics,
             rows: files.iter().map(row).collect::<Result<_>>()?,
@@ -238,7 +267,6 @@ impl Reproduction<'_> {
                 source,
                 data_hash: self.data.clone(),
                 version: VERSION.to_owned(),
-                date: today(),
                 commands: vec![format!("goldilocks reproduce {table}{data} --seed {}", self.seed)],
             },
         })

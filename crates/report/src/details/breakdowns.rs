@@ -192,10 +192,10 @@ impl Breakdowns<'_, '_> {
                 let Accuracy { n, accuracy: at, low, high } = *accuracy;
                 let label = self.shown[series].label;
                 let tip = format!(
-                    "{label}: {} ({}), n = {}",
+                    "{label}: {} ({}), {}",
                     number::share(at),
                     number::interval(accuracy),
-                    number::count(n)
+                    number::questions(n)
                 );
                 Some(Mark { row, series, at, low, high, tip })
             };
@@ -219,7 +219,7 @@ impl Breakdowns<'_, '_> {
                     })
                 };
                 let n = accuracies().flatten().map(|accuracy| accuracy.n).max().unwrap_or(0);
-                let mut lines = vec![Line::new("", format!("n = {}", number::count(n)))];
+                let mut lines = vec![Line::new("", number::questions(n))];
                 lines.extend(accuracies().map(line));
                 let value = accuracies().next().flatten().map(|accuracy| accuracy.accuracy);
                 Cell { lines, value, is_best: false }

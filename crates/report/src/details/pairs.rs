@@ -51,7 +51,7 @@ pub fn pairs(report: &Report<'_>, table: &Table) -> Result<Option<Section>, Erro
     if compared.is_empty() {
         return Ok(None);
     }
-    let mut section = paired_section(&compared, &best.label, table.columns());
+    let mut section = paired_section(&compared, &best.label, table);
     if !left_out.is_empty() {
         let note =
             format!("Not compared, because they answer other questions: {}.", left_out.join(", "));
@@ -79,19 +79,16 @@ fn paired<'c>(comparisons: &'c [Comparison], column: &PublishedColumn) -> Option
     of_split.classes.get(column.class)
 }
 
-fn paired_section(
-    compared: &[(&TableRow, Vec<Comparison>)],
-    best: &str,
-    columns: &[PublishedColumn],
-) -> Section {
+fn paired_section(compared: &[(&TableRow, Vec<Comparison>)], best: &str, table: &Table) -> Section {
+    let columns = table.columns();
     let ends = compared.iter().flat_map(|(_, comparisons)| {
         columns
             .iter()
             .filter_map(|column| paired(comparisons, column))
             .flat_map(|p| [p.low, p.high])
     });
-    let panel = |column: &PublishedColumn| Panel {
-        title: column.label.to_owned(),
+    let panel = |(place, column): (usize, &PublishedColumn)| Panel {
+        title: table.heading(place),
         rule: Some(0.0),
         marks: (0..compared.len())
             .filter_map(|row| {
@@ -125,7 +122,7 @@ fn paired_section(
                 .iter()
                 .map(|row| ChartRow { label: row.label[0].clone(), starts_block: row.starts_block })
                 .collect(),
-            panels: columns.iter().map(panel).collect(),
+            panels: columns.iter().enumerate().map(panel).collect(),
         },
         grid: Grid {
             title: format!("Difference from {best}"),
@@ -144,13 +141,12 @@ fn paired_notes(compared: &[(&TableRow, Vec<Comparison>)]) -> Vec<String> {
     } else {
         "Not every question’s book is known: the intervals resample questions and are too narrow."
     };
-    vec![
-                "First line: the difference, and p of McNemar’s exact test, after Holm’s correction over the \
-                 classes where there are classes."
-                    .into(),
-                format!("Second line: the difference’s 95 % bootstrap interval. {resampled}"),
-                "Third line: how many questions only this model, and only the best model, has right.".into(),
-            ]
+    let first = "First line: the difference, and p of McNemar’s exact test, after Holm’s correction over \
+                 the classes where there are classes.";
+    let second = format!("Second line: the difference’s 95 % bootstrap interval. {resampled}");
+    let third =
+        "Third line: how many questions only this model, and only the best model, has right.";
+    vec![first.to_owned(), second, third.to_owned()]
 }
 
 fn paired_cell(paired: Option<&Paired>) -> Cell {
