@@ -1,7 +1,8 @@
 //! The pages of a Parquet column of strings → the same pages, none of which claims more values than it can hold.
 //!
-//! The Parquet library takes a page's count of values on trust and reserves memory for them: 32 bytes for
-//! each, so that a forged file of 600 bytes could ask for 60 GB.
+//! The Parquet library takes a page's count of values on trust and fills memory for them, 32 bytes for each
+//! string of a dictionary: a forged count in a small file could ask for 64 GB. What stays is a forged schema,
+//! for which the library reserves up to 16 GB of addresses that it never fills, before it finds the error.
 
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result};

@@ -261,7 +261,10 @@ impl Error {
             Error::UnknownEnding { .. } => {
                 "a question set is a folder, or a file of CBT text (.txt), JSON lines (.jsonl) or Parquet (.parquet)".into()
             }
-            Error::Empty { .. } => "is this the right file, and was it written to its end?".into(),
+            Error::Empty { only: Some(_), .. } => {
+                "`goldilocks stats` lists the splits that are there; `--on` chooses among them".into()
+            }
+            Error::Empty { only: None, .. } => "is this the right file, and was it written to its end?".into(),
             Error::TooLarge { .. } => "split it into several".into(),
             Error::Malformed { flaw, .. } => return flaw.hint(),
             Error::Parquet { .. } | Error::Damaged { .. } => {
