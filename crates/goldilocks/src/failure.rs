@@ -127,7 +127,6 @@ fn hint(error: &anyhow::Error) -> Option<String> {
         cause
             .hint(Failure::hint)
             .or_else(|| cause.hint(corpus::Error::hint))
-            .or_else(|| cause.hint(questions::BuildError::hint))
             .or_else(|| cause.hint(questions::Error::hint))
             .or_else(|| cause.hint(models::Error::hint))
             .or_else(|| cause.hint(evaluation::Error::hint))

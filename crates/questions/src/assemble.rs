@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use corpus::WordId;
 
-use crate::error::Flaw;
+use crate::flaw::Flaw;
 use crate::{
     BLANK, BookText, NewQuestion, OpenOptions, QuestionSet, Split, Warnings, WordClass, sentence,
 };

@@ -17,11 +17,12 @@ use corpus::{Book, Vocabulary, Word, WordId};
 use rand::seq::SliceRandom;
 
 use crate::candidates::ContextWords;
+use crate::classes::Classifier;
 use crate::counts::{Counts, Sampler, Shortfall};
 use crate::seeds::generator;
 use crate::{
-    BLANK, BLANK_WORD, BookText, BuildError, CandidateOrder, Classifier, FillUp, NewQuestion, Per,
-    QuestionSet, Rules, Split, WordClass,
+    BLANK, BLANK_WORD, BookText, CandidateOrder, Error, FillUp, NewQuestion, Per, QuestionSet,
+    Result, Rules, Split, WordClass,
 };
 
 /// Builds questions by [`Rules`].
@@ -100,11 +101,7 @@ impl<'k> Builder<'k> {
     ///
     /// # Errors
     /// If the rules can't be followed.
-    pub fn new(
-        rules: Rules,
-        seed: u64,
-        known: &'k (dyn Fn(&str) -> bool + Sync),
-    ) -> Result<Self, BuildError> {
+    pub fn new(rules: Rules, seed: u64, known: &'k (dyn Fn(&str) -> bool + Sync)) -> Result<Self> {
         let classifier = Classifier::new(&rules, known)?;
         Ok(Self { rules, classifier, seed })
     }
@@ -120,16 +117,11 @@ impl<'k> Builder<'k> {
     ///
     /// # Errors
     /// If the book has fewer sentences than a context and a query.
-    pub fn read(
-        &self,
-        path: &Path,
-        book: &Book,
-        split: Split,
-    ) -> Result<BookQuestions, BuildError> {
+    pub fn read(&self, path: &Path, book: &Book, split: Split) -> Result<BookQuestions> {
         let needed = self.rules.context_sentences + 1;
         if book.sentences.len() < needed {
             let (path, found) = (path.to_owned(), book.sentences.len());
-            return Err(BuildError::TooFewSentences { path, found, needed });
+            return Err(Error::TooFewSentences { path, found, needed });
         }
         let text = self.intern(book);
         let (mut instances, mut candidates, mut candidate_ends) = (vec![], vec![], vec![]);
@@ -164,17 +156,17 @@ impl<'k> Builder<'k> {
     ///
     /// # Errors
     /// If two books have the same name, or there is no question at all.
-    pub fn finish(&self, books: Vec<BookQuestions>, counts: Counts) -> Result<Built, BuildError> {
+    pub fn finish(&self, books: Vec<BookQuestions>, counts: Counts) -> Result<Built> {
         let mut books = books;
         books.sort_by(|a, b| (a.split, &a.name).cmp(&(b.split, &b.name)));
         let mut names: Vec<&str> = books.iter().map(|book| book.name.as_str()).collect();
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(BuildError::SameName { name: twice[0].to_owned() });
+            return Err(Error::SameName { name: twice[0].to_owned() });
         }
         let n_refused = books.iter().map(|book| book.n_refused).sum();
         if books.iter().all(|book| book.instances.is_empty()) {
-            return Err(BuildError::NoQuestions {
+            return Err(Error::NoQuestions {
                 n_books: books.len(),
                 n_sentences: books.iter().map(|book| book.text.sentence_ends.len()).sum(),
                 n_refused,
@@ -295,11 +287,6 @@ fn begins_chapter(sentence: &[Word]) -> bool {
 }
 
 impl BookQuestions {
-    /// How many questions the rules yield.
-    pub fn n_questions(&self) -> usize {
-        self.instances.len()
-    }
-
     fn join(
         self,
         set: &mut QuestionSet,
@@ -354,7 +341,7 @@ mod tests {
     use rayon::prelude::*;
 
     use super::*;
-    use crate::one_line::tagged;
+    use crate::fixtures::tagged;
 
     fn book(name: &str, sentences: &[&str]) -> Book {
         let sentences = sentences.iter().map(|sentence| tagged(sentence)).collect();
@@ -435,7 +422,7 @@ mod tests {
         assert_eq!(instances(small_rules(), &odd), ["2 1 hen CN"]);
     }
 
-    fn build(books: &[(Book, Split)], rules: Rules, counts: Counts) -> Result<Built, BuildError> {
+    fn build(books: &[(Book, Split)], rules: Rules, counts: Counts) -> Result<Built> {
         let builder = Builder::new(rules, 1, &|_| true).unwrap();
         let read = |(book, split): &(Book, Split)| {
             builder.read(Path::new(&format!("{}.txt", book.name)), book, *split)

@@ -17,7 +17,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::assemble::{Assembler, Fields, NotUtf8};
-use crate::error::{At, Error, Flaw, Result};
+use crate::error::{At, Error, Result};
+use crate::flaw::Flaw;
 use crate::{OpenOptions, QuestionSet, Warnings, sentence};
 
 /// Reads CBT text; `path` is for messages alone.

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use corpus::{Entity, PartOfSpeech, Word};
 
-use crate::{BuildError, Rules, WordClass};
+use crate::{Result, Rules, WordClass};
 
 /// Gives every word of a sentence its class, or none, by the [`Rules`].
-pub struct Classifier<'k> {
+pub(crate) struct Classifier<'k> {
     known: &'k (dyn Fn(&str) -> bool + Sync),
     last_word_of_mention: bool,
     unknown_nouns_are_entities: bool,
@@ -26,10 +26,7 @@ impl<'k> Classifier<'k> {
     ///
     /// # Errors
     /// If the rules can't be followed.
-    pub fn new(
-        rules: &Rules,
-        known: &'k (dyn Fn(&str) -> bool + Sync),
-    ) -> Result<Self, BuildError> {
+    pub(crate) fn new(rules: &Rules, known: &'k (dyn Fn(&str) -> bool + Sync)) -> Result<Self> {
         rules.check()?;
         let part_of_speech = |index| PartOfSpeech::from_index(index).expect("an index in range");
         let is_in =
@@ -60,7 +57,7 @@ impl<'k> Classifier<'k> {
     }
 
     /// The classes of a sentence's words, in their order.
-    pub fn classes(&self, sentence: &[Word]) -> impl Iterator<Item = Option<WordClass>> {
+    pub(crate) fn classes(&self, sentence: &[Word]) -> impl Iterator<Item = Option<WordClass>> {
         sentence.iter().enumerate().map(|(place, word)| {
             let ends_mention =
                 sentence.get(place + 1).is_none_or(|next| next.entity != word.entity);
@@ -97,7 +94,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::one_line::tagged;
+    use crate::fixtures::tagged;
 
     fn classes(change: fn(&mut Rules), sentence: &str) -> String {
         let mut rules = Rules::default();

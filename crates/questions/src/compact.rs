@@ -6,8 +6,8 @@
 //! | `text.bin` | the vocabulary, the sentences as numbers of words, the books as ranges of sentences |
 //! | `questions.bin` | the questions: context as a range of sentences, query as the sentence after it with a blank (spelt out where it is another), candidates, answer, class, split, book |
 //!
-//! All numbers are little-endian base-128: a file of n bytes can't make a reader allocate more than a
-//! small multiple of n. It is the only form that loses nothing of a [`QuestionSet`].
+//! All numbers are little-endian base-128. A query that is a reference is never long, so a forged file can't
+//! make a reader allocate more than about a hundred times its size. It is the only form that loses nothing of a [`QuestionSet`].
 
 use std::fs;
 use std::io::Write;
@@ -18,9 +18,9 @@ use sha2::{Digest, Sha256};
 use toml::{Table, Value};
 
 use crate::assemble::check;
-use crate::atomic::{write_file, write_folder};
 use crate::base128::{Cursor, Damage, put, put_text};
 use crate::error::{Error, Result};
+use crate::output::{write_file, write_folder};
 use crate::{BLANK, BookText, NewQuestion, OpenOptions, QuestionSet, Split, WordClass};
 
 /// The version of the form that is written, and the only one that is read.
@@ -241,8 +241,8 @@ fn decode_questions(
     let mut cursor = Cursor::new(bytes);
     let (mut query, mut candidates) = (Vec::new(), Vec::new());
     for _ in 0..cursor.length()? {
-        let class = at_number(cursor.number()?, &WordClass::ALL)?;
-        let split = at_number(cursor.number()?, &Split::ALL)?;
+        let class = at_number(cursor.number()?, &WordClass::ALL)?.or(options.class);
+        let split = at_number(cursor.number()?, &Split::ALL)?.or(options.split);
         let book = cursor.number()?.checked_sub(1);
         let context = cursor.range(set.n_sentences())?;
         match cursor.number()?.checked_sub(1) {
@@ -448,6 +448,29 @@ mod tests {
         let mut read = decode_text(&text).unwrap();
         decode_questions(&mut read, &questions, &options).unwrap();
         assert_eq!((read.len(), read.split(0)), (1, split));
+    }
+
+    #[test]
+    fn class_and_split_that_are_not_there_come_from_the_caller() {
+        let mut set = bears(1);
+        let other = set.clone();
+        let (query, candidates) = (other.query(0), other.candidates(0));
+        let (class, split) = (Some(WordClass::Verb), Some(Split::Test));
+        set.push(NewQuestion {
+            context: 0..1,
+            query,
+            candidates,
+            answer: None,
+            class: None,
+            split: None,
+            book: None,
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bears");
+        write(&set, &path, Table::new(), false).unwrap();
+        let set = read(&path, &OpenOptions { class, split, only: None }).unwrap();
+        assert_eq!((set.class(0), set.split(0)), (Some(WordClass::CommonNoun), Some(Split::Valid)));
+        assert_eq!((set.class(1), set.split(1)), (class, split));
     }
 
     proptest! {

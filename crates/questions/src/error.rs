@@ -1,16 +1,18 @@
-//! What can go wrong with question sets on disk: every message names the file and the place in it, and
-//! [`Error::hint`] says what to do.
+//! What can go wrong on the way from books to questions and with question sets on disk: every message names
+//! the file and the place in it, and [`Error::hint`] says what to do.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use crate::{BLANK_WORD, Split};
+use crate::flaw::{Flaw, shown};
+use crate::nearest::nearest;
+use crate::{Rules, Split};
 
 /// A result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a question set could not be read or written.
+/// Why questions could not be built, read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no such file or folder.
@@ -166,6 +168,62 @@ pub enum Error {
         /// `class` or `split`.
         missing: &'static str,
     },
+    /// The book has no room for a context and a query.
+    #[error("{}: only {found} sentences were found: a question needs {needed}", path.display())]
+    TooFewSentences {
+        /// The book's file.
+        path: PathBuf,
+        /// Its sentences.
+        found: usize,
+        /// The context and the query.
+        needed: usize,
+    },
+    /// Not one word of the books can be asked for.
+    #[error(
+        "no question could be built from {n_books} {} with {n_sentences} sentences: \
+         of {n_refused} words that could be asked for, none has {n_candidates} candidates in its context",
+        if *n_books == 1 { "book" } else { "books" }
+    )]
+    NoQuestions {
+        /// How many books there were.
+        n_books: usize,
+        /// Their sentences.
+        n_sentences: usize,
+        /// Words that could be asked for but for the candidates.
+        n_refused: usize,
+        /// The candidates of a question.
+        n_candidates: usize,
+    },
+    /// Two books have the same name, and might be in two splits.
+    #[error("two books are named `{name}`: expected a name for each book")]
+    SameName {
+        /// The name.
+        name: String,
+    },
+    /// No line of the file of splits is about this book.
+    #[error("{}: no line gives the split of `{book}`", path.display())]
+    NoSplit {
+        /// The file of splits.
+        path: PathBuf,
+        /// The book.
+        book: String,
+    },
+    /// There is no such rule.
+    #[error("unknown rule `{rule}`")]
+    UnknownRule {
+        /// As it was given.
+        rule: String,
+    },
+    /// A rule that can't be followed.
+    #[error("rule `{rule}`: expected {expected}, found `{found}`")]
+    Rule {
+        /// The field of [`Rules`].
+        rule: String,
+        /// What it may be.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
 }
 
 /// Where in a file something is wrong.
@@ -186,98 +244,6 @@ impl fmt::Display for At {
     }
 }
 
-/// What is wrong with a question or with one of its lines.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Flaw {
-    /// The file stops inside a question.
-    #[error(
-        "the file ends in the middle of a question: expected {expected}, found the end of the file"
-    )]
-    Cut {
-        /// What should have come.
-        expected: &'static str,
-    },
-    /// The lines of a question are numbered 1, 2, 3, …
-    #[error("lines are not numbered as expected: expected `{expected}`, found {}", shown(found))]
-    Numbering {
-        /// The number that should stand there.
-        expected: usize,
-        /// What stands there.
-        found: String,
-    },
-    /// No empty line after the query.
-    #[error("a question goes on after its query: expected an empty line, found {}", shown(found))]
-    AfterQuery {
-        /// What stands there.
-        found: String,
-    },
-    /// The query's line has other fields than query, answer, nothing, candidates.
-    #[error(
-        "the query's line is not as expected: expected `query TAB answer TAB TAB candidates`, found {found}"
-    )]
-    Fields {
-        /// How many fields there are, or what the third holds.
-        found: String,
-    },
-    /// A line that ends in CR LF.
-    #[error("the line ends in a carriage return: expected Unix line ends")]
-    CarriageReturn,
-    /// Bytes that are no UTF-8.
-    #[error("the text is not UTF-8")]
-    NotUtf8,
-    /// A query without a blank, or with several.
-    #[error("the query has {}: expected the word `{BLANK_WORD}` once, found it {found} times", if *found == 0 { "no blank" } else { "several blanks" })]
-    Blanks {
-        /// How often the blank stands in the query.
-        found: usize,
-    },
-    /// A question to which there is no choice.
-    #[error("too few candidates: expected two or more, found {found}")]
-    FewCandidates {
-        /// How many there are.
-        found: usize,
-    },
-    /// The same candidate twice.
-    #[error("the candidate {} is there twice: expected distinct candidates", shown(candidate))]
-    DoubledCandidate {
-        /// The candidate.
-        candidate: String,
-    },
-    /// The right answer can't be chosen.
-    #[error(
-        "the answer is not among the candidates: expected one of {}, found {}",
-        shown(candidates),
-        shown(answer)
-    )]
-    AnswerNotAmongCandidates {
-        /// The answer.
-        answer: String,
-        /// The candidates, joined by `|`.
-        candidates: String,
-    },
-    /// A line that is not JSON at all.
-    #[error("the line is no JSON object: {reason}")]
-    Json {
-        /// The parser's words.
-        reason: String,
-    },
-    /// A JSON key or table column with a value that it can't have.
-    #[error("`{key}`: expected {expected}, found {found}")]
-    Value {
-        /// The key or column.
-        key: &'static str,
-        /// What may stand there.
-        expected: &'static str,
-        /// What stands there.
-        found: String,
-    },
-    /// More text than a set can number.
-    #[error(
-        "the file holds more text than a question set can: expected less than 4 GiB of distinct sentences, queries and candidates"
-    )]
-    TooLarge,
-}
-
 impl Error {
     /// What to do about it, where there is something.
     pub fn hint(&self) -> Option<String> {
@@ -295,7 +261,10 @@ impl Error {
             Error::UnknownEnding { .. } => {
                 "a question set is a folder, or a file of CBT text (.txt), JSON lines (.jsonl) or Parquet (.parquet)".into()
             }
-            Error::Empty { .. } => "is this the right file, and was it written to its end?".into(),
+            Error::Empty { only: Some(_), .. } => {
+                "`goldilocks stats` lists the splits that are there; `--on` chooses among them".into()
+            }
+            Error::Empty { only: None, .. } => "is this the right file, and was it written to its end?".into(),
             Error::TooLarge { .. } => "split it into several".into(),
             Error::Malformed { flaw, .. } => return flaw.hint(),
             Error::Parquet { .. } | Error::Damaged { .. } => {
@@ -310,34 +279,27 @@ impl Error {
             }
             Error::Unwritable { .. } => "write it as the compact form, which holds any word".into(),
             Error::UnwritableBook { .. } => "write it as the compact form, which holds any text".into(),
+            Error::TooFewSentences { path, .. } => {
+                format!("is this the whole book? `goldilocks tag {} | less` shows how it was split", path.display())
+            }
+            Error::NoQuestions { .. } => {
+                "a question asks for a noun, verb or preposition that also stands in the sentences just before it: \
+                 is this running text in English?".into()
+            }
+            Error::SameName { .. } => "rename one of the files".into(),
+            Error::NoSplit { path, book } => {
+                format!("add a line to {}: `train`, `valid` or `test`, a tab, `{book}.txt`", path.display())
+            }
+            Error::UnknownRule { rule } => {
+                let names = Rules::names();
+                match nearest(rule, names.iter().map(String::as_str)) {
+                    Some(name) => format!("did you mean `{name}`?"),
+                    None => format!("the rules are `{}`", names.join("`, `")),
+                }
+            }
+            Error::Rule { .. } => return None,
             Error::NoOrigin { .. } => "write it as one .txt file, as JSON lines or as the compact form".into(),
         })
-    }
-}
-
-impl Flaw {
-    fn hint(&self) -> Option<String> {
-        Some(match self {
-            Flaw::Cut { .. } => "the file was cut; copy or download it again",
-            Flaw::Numbering { .. } | Flaw::AfterQuery { .. } => {
-                "a question is lines numbered from 1, the query last, and then an empty line"
-            }
-            Flaw::Fields { .. } => "candidates are joined by `|`; the field before them is empty",
-            Flaw::CarriageReturn => "`tr -d '\\r' < IN.txt > OUT.txt` makes Unix line ends",
-            Flaw::NotUtf8 => "`iconv -f WINDOWS-1252 -t UTF-8 IN > OUT` converts the commonest other encoding",
-            Flaw::Blanks { .. } => "the missing word of the query, and nothing else, is written `XXXXX`",
-            Flaw::FewCandidates { .. } | Flaw::DoubledCandidate { .. } => {
-                "a question has two or more different candidates"
-            }
-            Flaw::AnswerNotAmongCandidates { .. } => {
-                "case counts; an answer that is unknown is left empty"
-            }
-            Flaw::TooLarge => "split the file into several",
-            Flaw::Json { .. } | Flaw::Value { .. } => {
-                "a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`"
-            }
-        }
-        .to_owned())
     }
 }
 
@@ -345,22 +307,6 @@ fn of_splits(only: &Option<Vec<Split>>) -> String {
     let Some(only) = only else { return String::new() };
     let codes: Vec<String> = only.iter().map(|split| format!("`{}`", split.code())).collect();
     format!(" of {}", codes.join(" or "))
-}
-
-/// The beginning of what was found, in back-ticks, visible and short enough for a message.
-fn shown(found: &str) -> String {
-    const MOST: usize = 60;
-    let is_hidden = |c: char| c.is_control() || c == '\u{feff}';
-    let escape = |c: char| match is_hidden(c) {
-        true => c.escape_default().to_string(),
-        false => c.to_string(),
-    };
-    let beginning: String = found.chars().take(MOST).map(escape).collect();
-    match found.chars().nth(MOST) {
-        _ if found.is_empty() => "nothing".to_owned(),
-        Some(_) => format!("`{beginning}…`"),
-        None => format!("`{beginning}`"),
-    }
 }
 
 /// As [`shown`], for what is about to be written.

@@ -1,6 +1,7 @@
-//! For the tests of readers and writers: small sets drawn at random, and sets as lists that can be compared.
+//! For tests: sentences, books and questions written on one line each, small sets drawn at random, sets as
+//! lists that can be compared, a disk with little room.
 
-use corpus::WordId;
+use corpus::{Entity, PartOfSpeech, Word, WordId};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -11,6 +12,47 @@ use crate::{BLANK, BookText, NewQuestion, QuestionSet, Split, WordClass};
 const PLAIN: [&str; 8] = ["bear", "Bear", "porridge", "naïve", "日本", "''", "n't", "\u{a0}"];
 const ODD: [&str; 8] =
     ["", "a|b", "tab\tbed", "line\nline", "a b", "end\r", "XXXXX", "_BOOK_TITLE_"];
+
+/// `word/TAG/ENTITY word/TAG …`: a tagged sentence; without an entity, `O`.
+pub(crate) fn tagged(sentence: &str) -> Vec<Word> {
+    let word = |token: &str| {
+        let mut parts = token.split('/');
+        let text = parts.next().unwrap().to_owned();
+        let pos = PartOfSpeech::from_name(parts.next().unwrap()).unwrap();
+        let entity = parts.next().map_or(Entity::NONE, |name| Entity::from_name(name).unwrap());
+        Word { text, pos, entity }
+    };
+    sentence.split_whitespace().map(word).collect()
+}
+
+/// A book whose running text is one sentence a line.
+pub(crate) fn push_book(set: &mut QuestionSet, name: &str, split: Split, text: &str) -> usize {
+    let start = set.n_sentences();
+    for sentence in text.lines() {
+        let words: Vec<_> = sentence.split_whitespace().map(|word| set.intern(word)).collect();
+        set.push_sentence(words);
+    }
+    let sentences = start..set.n_sentences();
+    set.push_book(BookText { name: name.to_owned(), split: Some(split), sentences })
+}
+
+/// A question about the whole text of a book: `query | candidates`, the answer being the first candidate.
+pub(crate) fn push_question(set: &mut QuestionSet, book: usize, class: WordClass, text: &str) {
+    let mut parts = text
+        .split('|')
+        .map(|part| part.split_whitespace().map(|word| set.intern(word)).collect::<Vec<_>>());
+    let (query, candidates) = (parts.next().unwrap(), parts.next().unwrap());
+    let BookText { split, sentences, .. } = set.books()[book].clone();
+    set.push(NewQuestion {
+        context: sentences,
+        query: &query,
+        candidates: &candidates,
+        answer: Some(0),
+        class: Some(class),
+        split,
+        book: Some(book),
+    });
+}
 
 /// A question with its words spelt out.
 #[derive(Clone, Debug, PartialEq, Eq)]

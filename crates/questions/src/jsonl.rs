@@ -20,7 +20,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::assemble::{Assembler, Fields};
-use crate::error::{At, Error, Flaw, Result};
+use crate::error::{At, Error, Result};
+use crate::flaw::Flaw;
 use crate::{OpenOptions, QuestionSet, Split, Warnings, WordClass, sentence};
 
 /// A question as JSON and Parquet have it: words joined to sentences.

@@ -237,7 +237,7 @@ fn candidate_faults(set: &QuestionSet, form_of: &[WordId]) -> Vec<CandidateFault
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::one_line::{push_book, push_question};
+    use crate::fixtures::{push_book, push_question};
 
     #[test]
     fn shared_eight_grams_are_counted_without_case_and_punctuation() {

@@ -5,26 +5,26 @@
 
 mod anonymise;
 mod assemble;
-mod atomic;
 mod base128;
 mod build;
-mod build_error;
 mod candidates;
 mod case;
 pub mod cbt;
+mod checked_pages;
 mod classes;
 pub mod compact;
 mod counts;
 mod error;
 #[cfg(test)]
 mod fixtures;
+mod flaw;
 mod id;
 pub mod jsonl;
 mod leaks;
 mod merge;
-#[cfg(test)]
-mod one_line;
+mod nearest;
 mod open;
+mod output;
 pub mod parquet;
 mod question;
 mod rules;
@@ -37,15 +37,15 @@ mod statistics;
 mod write;
 
 pub use anonymise::{Anonymiser, anonymise};
-pub use atomic::{write_file, write_folder};
 pub use base128::Damage;
 pub use build::{BookQuestions, Builder, Built, Instance};
-pub use build_error::BuildError;
-pub use classes::Classifier;
 pub use counts::{Counts, Shortfall};
-pub use error::{At, Error, Flaw, Result};
+pub use error::{At, Error, Result};
+pub use flaw::Flaw;
 pub use leaks::{CandidateFaults, Duplicates, Leaks, Overlap, Sameness};
+pub use nearest::nearest;
 pub use open::{OpenOptions, Warnings};
+pub use output::write_file;
 pub use question::{Example, Question, Split, WordClass};
 pub use rules::{CandidateOrder, FillUp, Per, Rules};
 pub use set::{BLANK, BLANK_WORD, BookText, NewQuestion, QuestionSet};

@@ -265,6 +265,10 @@ mod tests {
         for name in ["", "cbtest_NE_test_2ex.txt"] {
             let error = QuestionSet::open(&folder.path().join(name), &options).unwrap_err();
             assert!(error.to_string().ends_with(": holds no question of `valid`"), "{error}");
+            expect![
+                "`goldilocks stats` lists the splits that are there; `--on` chooses among them"
+            ]
+            .assert_eq(&error.hint().unwrap());
         }
     }
 

@@ -1,8 +1,8 @@
 //! Parquet with the columns of [`crate::jsonl`]: lists of strings for `sentences` and `options`, strings
 //! for the others. Reads what pyarrow, pandas and the public `cbt` data set's own tools write.
 //!
-//! Columns are read side by side, a batch of rows at a time, and written in row groups of
-//! [`GROUP_ROWS`]: a file of any length needs little memory.
+//! Columns are read side by side, a batch of rows at a time, and written in groups of ten thousand rows: a
+//! file of any length needs little memory.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -10,8 +10,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use parquet::basic::{Compression, Type as PhysicalType};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::basic::{Compression, Repetition, Type as PhysicalType};
+use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
@@ -22,12 +22,14 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::SchemaDescriptor;
 
 use crate::assemble::Assembler;
-use crate::error::{At, Error, Flaw, Result};
+use crate::checked_pages::CheckedPages;
+use crate::error::{At, Error, Result};
+use crate::flaw::Flaw;
 use crate::jsonl::Row;
 use crate::{OpenOptions, QuestionSet, Warnings};
 
 /// Rows in a row group that is written: 25 MB of text where contexts have 20 sentences.
-pub const GROUP_ROWS: usize = 10_000;
+const GROUP_ROWS: usize = 10_000;
 /// Rows that are decoded at once when reading.
 const BATCH_ROWS: usize = 500;
 
@@ -54,7 +56,9 @@ pub fn read(
     options: &OpenOptions,
 ) -> Result<(QuestionSet, Warnings)> {
     // The library asserts what a damaged file can break: negative sizes, for one. Nothing that it had
-    // at hand is used after a panic.
+    // at hand is used after a panic. The program's panic hook is called all the same, because a hook is
+    // the program's and not a library's: unless it has its own, the panic's message is printed before
+    // the error's.
     let reading = AssertUnwindSafe(|| read_rows(input, path, options));
     catch_unwind(reading).unwrap_or_else(|_| {
         Err(Error::Parquet {
@@ -179,11 +183,10 @@ impl TextReader {
     fn new(group: &dyn RowGroupReader, place: usize) -> Result<Self, ParquetError> {
         let leaf = group.metadata().schema_descr().column(place);
         let present = leaf.max_def_level();
-        let inside = present - i16::from(leaf.self_type().is_optional());
-        match group.get_column_reader(place)? {
-            ColumnReader::ByteArrayColumnReader(reader) => Ok(Self { reader, present, inside }),
-            _ => Err(ParquetError::General("a column changes its type".to_owned())),
-        }
+        let element = leaf.self_type().get_basic_info().repetition();
+        let inside = present - i16::from(element == Repetition::OPTIONAL);
+        let pages = CheckedPages(group.get_column_page_reader(place)?);
+        Ok(Self { reader: ColumnReaderImpl::new(leaf, Box::new(pages)), present, inside })
     }
 
     fn next_batch(&mut self) -> Result<TextBatch, ParquetError> {
@@ -469,13 +472,24 @@ mod tests {
         }";
         let error = |values| told(&parse(file(schema, values)).unwrap_err());
         expect![[r#"
-            error: bears.parquet: row 1: `sentences`: expected a list of strings, found a list with null in it
+            error: bears.parquet: row 1: `question`: expected a string, found null
             hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
         "#]].assert_eq(&error(&[&[], &[], &["a", "b"]]));
         expect![[r#"
-            error: bears.parquet: row 1: `sentences`: expected a list of strings, found a list with null in it
-            hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
-        "#]].assert_eq(&error(&[&[], &["a XXXXX"], &["a", "a"]]));
+            error: bears.parquet: row 1: the candidate `a` is there twice: expected distinct candidates
+            hint: a question has two or more different candidates
+        "#]].assert_eq(&error(&[&["b"], &["a XXXXX"], &["a", "a"]]));
+        let (set, _) = parse(file(schema, &[&[], &["a XXXXX"], &["a", "b"]])).unwrap();
+        assert!(set.context(0).is_empty(), "a list without an element is no null");
+    }
+
+    #[test]
+    fn null_in_a_list_is_refused() {
+        let null = || Some(TextBatch { values: vec![None], ends: vec![1] });
+        let batch = Batch { rows: 1, columns: std::array::from_fn(|_| null()) };
+        let flaw = batch.row(0).unwrap_err();
+        expect!["`sentences`: expected a list of strings, found a list with null in it"]
+            .assert_eq(&flaw.to_string());
     }
 
     #[test]

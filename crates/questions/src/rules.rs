@@ -5,8 +5,9 @@
 
 use corpus::{Entity, PartOfSpeech};
 use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
 
-use crate::{BuildError, WordClass};
+use crate::{Error, Result, WordClass};
 
 /// The rules of a build; the default is the released CBT.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -136,14 +137,16 @@ impl Rules {
     ///
     /// # Errors
     /// If a number is too small or a tag is not one of the tagger's.
-    pub fn check(&self) -> Result<(), BuildError> {
-        for (rule, least, found) in [
-            ("context_sentences", 1, self.context_sentences),
-            ("n_candidates", 2, self.n_candidates),
-        ] {
-            if found < least {
-                return Err(BuildError::RuleTooSmall { rule, least, found });
-            }
+    pub fn check(&self) -> Result<()> {
+        let wrong = |rule: &str, expected: &str, found: String| {
+            let (rule, expected) = (rule.to_owned(), expected.to_owned());
+            Err(Error::Rule { rule, expected, found })
+        };
+        if self.context_sentences < 1 {
+            return wrong("context_sentences", "1 or more", self.context_sentences.to_string());
+        }
+        if self.n_candidates < 2 {
+            return wrong("n_candidates", "2 or more", self.n_candidates.to_string());
         }
         for (rule, tags) in [
             ("entity_tags", &self.entity_tags),
@@ -152,27 +155,63 @@ impl Rules {
             ("preposition_tags", &self.preposition_tags),
         ] {
             if let Some(tag) = tags.iter().find(|tag| PartOfSpeech::from_name(tag).is_none()) {
-                let expected = "a Penn Treebank tag";
-                return Err(BuildError::RuleUnknownTag { rule, expected, found: tag.clone() });
+                return wrong(rule, "a Penn Treebank tag", tag.clone());
             }
         }
         let entities = &self.entities_never_asked;
         if let Some(tag) = entities.iter().find(|tag| Entity::from_name(tag).is_none()) {
-            return Err(BuildError::RuleUnknownTag {
-                rule: "entities_never_asked",
-                expected: "an entity class of Stanford's recogniser",
-                found: tag.clone(),
-            });
+            let expected = "an entity class of Stanford's recogniser";
+            return wrong("entities_never_asked", expected, tag.clone());
         }
         Ok(())
+    }
+
+    /// The default rules, but for those that the table gives.
+    ///
+    /// # Errors
+    /// [`Error::UnknownRule`], or [`Error::Rule`] for a value of another type.
+    pub fn from_table(table: &Table) -> Result<Self> {
+        let defaults = Self::default().table();
+        for (rule, value) in table {
+            let default =
+                defaults.get(rule).ok_or_else(|| Error::UnknownRule { rule: rule.clone() })?;
+            let alone = Table::from_iter([(rule.clone(), value.clone())]);
+            alone.try_into::<Self>().map_err(|error| Error::Rule {
+                rule: rule.clone(),
+                expected: expected(default, error.message()),
+                found: value.to_string(),
+            })?;
+        }
+        Ok(table.clone().try_into().expect("every rule was read alone"))
+    }
+
+    /// The names of all rules.
+    pub(crate) fn names() -> Vec<String> {
+        Self::default().table().into_iter().map(|(name, _)| name).collect()
+    }
+
+    fn table(&self) -> Table {
+        Table::try_from(self).expect("rules are numbers, texts and lists by name")
+    }
+}
+
+/// What a rule may be, going by its default, or by the list that `serde` gives where there is a choice.
+fn expected(default: &Value, message: &str) -> String {
+    match (message.split_once("expected one of "), default) {
+        (Some((_, choice)), _) => format!("one of {choice}"),
+        (None, Value::Boolean(_)) => "`true` or `false`".to_owned(),
+        (None, Value::Integer(_)) => "a whole number, 0 or more".to_owned(),
+        (None, Value::Array(_)) => "a list of strings".to_owned(),
+        (None, _) => "a string".to_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use expect_test::expect;
+    use expect_test::{Expect, expect};
 
     use super::*;
+    use crate::fixtures::told;
 
     #[test]
     fn the_default_rules_can_be_followed_and_survive_being_written_down() {
@@ -181,7 +220,7 @@ mod tests {
         let written = serde_json::to_string(&rules).unwrap();
         assert_eq!(serde_json::from_str::<Rules>(&written).unwrap(), rules);
         assert_eq!(serde_json::from_str::<Rules>("{}").unwrap(), rules);
-        assert!(serde_json::from_str::<Rules>(r#"{"contexts": 20}"#).is_err());
+        assert_eq!(Rules::from_table(&rules.table()).unwrap(), rules);
     }
 
     #[test]
@@ -191,11 +230,77 @@ mod tests {
             change(&mut rules);
             rules.check().unwrap_err().to_string()
         };
-        expect!["rule `n_candidates` is too small: expected 2 or more, found 1"]
+        expect!["rule `n_candidates`: expected 2 or more, found `1`"]
             .assert_eq(&message(|rules| rules.n_candidates = 1));
         expect!["rule `verb_tags`: expected a Penn Treebank tag, found `VERB`"]
             .assert_eq(&message(|rules| rules.verb_tags.push("VERB".into())));
         expect!["rule `entities_never_asked`: expected an entity class of Stanford's recogniser, found `AGE`"]
             .assert_eq(&message(|rules| rules.entities_never_asked.push("AGE".into())));
+    }
+
+    #[test]
+    fn a_rule_is_set_by_its_name() {
+        let rules = |text: &str| Rules::from_table(&text.parse().unwrap());
+        let shuffled = rules("context_sentences = 3\ncandidate_order = \"shuffled\"").unwrap();
+        let expected = Rules {
+            context_sentences: 3,
+            candidate_order: CandidateOrder::Shuffled,
+            ..Rules::default()
+        };
+        assert_eq!(shuffled, expected);
+
+        let refused = |text: &str, message: Expect| {
+            message.assert_eq(&told(&rules(text).unwrap_err()));
+        };
+        refused(
+            "contexts = 3",
+            expect![[r#"
+            error: unknown rule `contexts`
+            hint: did you mean `context_sentences`?
+        "#]],
+        );
+        refused(
+            "qqq = 3",
+            expect![[r#"
+            error: unknown rule `qqq`
+            hint: the rules are `answer_in_context`, `candidate_order`, `classes`, `common_noun_tags`, `context_sentences`, `entities_never_asked`, `entity_tags`, `entity_words`, `excluded_verbs`, `fill_up`, `last_word_of_mention`, `letter_or_digit`, `lower_case`, `n_candidates`, `per`, `preposition_tags`, `unknown_nouns_are_entities`, `verb_tags`, `within_chapters`
+        "#]],
+        );
+        refused(
+            "n_candidates = \"ten\"",
+            expect![[r#"
+                error: rule `n_candidates`: expected a whole number, 0 or more, found `"ten"`
+            "#]],
+        );
+        refused(
+            "n_candidates = -1",
+            expect![[r#"
+                error: rule `n_candidates`: expected a whole number, 0 or more, found `-1`
+            "#]],
+        );
+        refused(
+            "lower_case = 1",
+            expect![[r#"
+            error: rule `lower_case`: expected `true` or `false`, found `1`
+        "#]],
+        );
+        refused(
+            "classes = \"NE\"",
+            expect![[r#"
+                error: rule `classes`: expected a list of strings, found `"NE"`
+            "#]],
+        );
+        refused(
+            "classes = [\"NN\"]",
+            expect![[r#"
+            error: rule `classes`: expected one of `NE`, `CN`, `V`, `P`, found `["NN"]`
+        "#]],
+        );
+        refused(
+            "per = \"word\"",
+            expect![[r#"
+            error: rule `per`: expected one of `distinct`, `token`, `once`, found `"word"`
+        "#]],
+        );
     }
 }

@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 
 use corpus::WordId;
 
-use crate::error::{At, Error, Flaw, Result};
+use crate::error::{At, Error, Result};
+use crate::flaw::Flaw;
 use crate::{BookText, QuestionSet, Split, sentence};
 
 /// How a line that begins a book begins.

@@ -251,7 +251,7 @@ impl QuestionSet {
     }
 
     /// Keeps the candidate field of a question as its file had it.
-    pub fn keep_candidate_field(&mut self, index: usize, field: String) {
+    pub(crate) fn keep_candidate_field(&mut self, index: usize, field: String) {
         self.candidate_fields.insert(index, field);
     }
 }

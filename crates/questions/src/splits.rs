@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rand::seq::SliceRandom;
 
 use crate::seeds::generator;
-use crate::{BuildError, Split};
+use crate::{At, Error, Flaw, Result, Split};
 
 /// A file of splits: lines `split TAB file name`, with further columns and a header line if it likes.
 ///
@@ -26,9 +26,9 @@ impl SplitFile {
     ///
     /// # Errors
     /// If it can't be read or a line is wrong.
-    pub fn read(path: &Path) -> Result<Self, BuildError> {
+    pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path)
-            .map_err(|source| BuildError::SplitFile { path: path.to_owned(), source })?;
+            .map_err(|cause| Error::Read { path: path.to_owned(), cause })?;
         Self::from_text(path, &text)
     }
 
@@ -36,24 +36,26 @@ impl SplitFile {
     ///
     /// # Errors
     /// If a line but the first has no split, a line has no file name, or a book stands twice.
-    pub fn from_text(path: &Path, text: &str) -> Result<Self, BuildError> {
+    pub fn from_text(path: &Path, text: &str) -> Result<Self> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut books = BTreeMap::new();
         for (index, row) in text.lines().enumerate().filter(|(_, row)| !row.trim().is_empty()) {
-            let (path, line) = (path.to_owned(), index + 1);
+            let line = index + 1;
+            let malformed =
+                |flaw| Error::Malformed { path: path.to_owned(), at: At::Line(line), flaw };
             let mut columns = row.split('\t').map(str::trim);
-            let first = columns.next().expect("a split string has a first part");
-            let Some(split) = Split::from_code(first) else {
-                if index == 0 {
-                    continue; // A header.
+            let split = columns.next().and_then(Split::from_code);
+            let book = columns.next().map(book_name).filter(|name| !name.is_empty());
+            match (split, book) {
+                (Some(split), Some(book)) => {
+                    if let Some((first, _)) = books.insert(book.to_owned(), (line, split)) {
+                        let book = book.to_owned();
+                        return Err(malformed(Flaw::SplitTwice { book, first }));
+                    }
                 }
-                return Err(BuildError::UnknownSplit { path, line, found: first.to_owned() });
-            };
-            let Some(name) = columns.next().map(book_name).filter(|name| !name.is_empty()) else {
-                return Err(BuildError::SplitWithoutName { path, line, found: row.to_owned() });
-            };
-            if let Some((first, _)) = books.insert(name.to_owned(), (line, split)) {
-                return Err(BuildError::SplitTwice { path, line, first, name: name.to_owned() });
+                // A header.
+                (None, _) if line == 1 => {}
+                _ => return Err(malformed(Flaw::SplitLine { found: row.to_owned() })),
             }
         }
         Ok(Self { path: path.to_owned(), books })
@@ -63,11 +65,11 @@ impl SplitFile {
     ///
     /// # Errors
     /// If no line names it: a book that is forgotten must not end up in training by accident.
-    pub fn split(&self, name: &str) -> Result<Split, BuildError> {
+    pub fn split(&self, name: &str) -> Result<Split> {
         let found = self.books.get(book_name(name)).map(|&(_, split)| split);
-        found.ok_or_else(|| BuildError::NoSplit {
+        found.ok_or_else(|| Error::NoSplit {
             path: self.path.clone(),
-            name: book_name(name).to_owned(),
+            book: book_name(name).to_owned(),
         })
     }
 }
@@ -101,11 +103,12 @@ pub fn draw_splits(names: &[&str], seed: u64) -> Vec<Split> {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::expect;
+    use expect_test::{Expect, expect};
 
     use super::*;
+    use crate::fixtures::told;
 
-    fn parse(text: &str) -> Result<SplitFile, BuildError> {
+    fn parse(text: &str) -> Result<SplitFile> {
         SplitFile::from_text(Path::new("splits.tsv"), text)
     }
 
@@ -123,24 +126,48 @@ mod tests {
 
     #[test]
     fn errors_in_a_file_of_splits_name_the_line() {
-        let message = |text| parse(text).unwrap_err().to_string();
-        expect!["splits.tsv:2: expected `train`, `valid` or `test`, found `dev`"]
-            .assert_eq(&message("train\tHen\ndev\tFox\n"));
-        expect!["splits.tsv:2: expected `train`, `valid` or `test`, found `test Fox`"]
-            .assert_eq(&message("train\tHen\ntest Fox\n"));
-        expect!["splits.tsv:1: expected `split TAB file name`, found `test`"]
-            .assert_eq(&message("test\n"));
-        expect!["splits.tsv:3: `Hen` is given a split twice: it stands in line 1 too"]
-            .assert_eq(&message("train\tHen.txt\n\ntest\tHen\n"));
+        let refused = |text, message: Expect| message.assert_eq(&told(&parse(text).unwrap_err()));
+        refused(
+            "train\tHen\ndev\tFox\n",
+            expect![[r#"
+            error: splits.tsv:2: expected `train`, `valid` or `test`, a tab and a file name, found `dev\tFox`
+            hint: further columns may follow, and the first line may be a header
+        "#]],
+        );
+        refused(
+            "train\tHen\ntest Fox\n",
+            expect![[r#"
+            error: splits.tsv:2: expected `train`, `valid` or `test`, a tab and a file name, found `test Fox`
+            hint: further columns may follow, and the first line may be a header
+        "#]],
+        );
+        refused(
+            "test\n",
+            expect![[r#"
+            error: splits.tsv:1: expected `train`, `valid` or `test`, a tab and a file name, found `test`
+            hint: further columns may follow, and the first line may be a header
+        "#]],
+        );
+        refused(
+            "train\tHen.txt\n\ntest\tHen\n",
+            expect![[r#"
+            error: splits.tsv:3: `Hen` is given a split twice: it stands in line 1 too
+            hint: leave one of the lines out: a book is in one split only
+        "#]],
+        );
 
         let error = parse("train\tHen.txt\n").unwrap().split("Fox").unwrap_err();
-        expect!["splits.tsv: no line gives the split of `Fox`"].assert_eq(&error.to_string());
-        expect!["add a line to splits.tsv: `train`, `valid` or `test`, a tab, `Fox.txt`"]
-            .assert_eq(&error.hint().unwrap());
-
+        expect![[r#"
+            error: splits.tsv: no line gives the split of `Fox`
+            hint: add a line to splits.tsv: `train`, `valid` or `test`, a tab, `Fox.txt`
+        "#]]
+        .assert_eq(&told(&error));
         let missing = SplitFile::read(Path::new("no/such/file.tsv")).unwrap_err();
-        expect!["no/such/file.tsv: cannot read the file of splits: No such file or directory (os error 2)"]
-            .assert_eq(&missing.to_string());
+        expect![[r#"
+            error: no/such/file.tsv: cannot be read: No such file or directory (os error 2)
+            hint: is it a file that you may read?
+        "#]]
+        .assert_eq(&told(&missing));
     }
 
     #[test]

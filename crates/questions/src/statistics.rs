@@ -162,7 +162,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::one_line::{push_book, push_question};
+    use crate::fixtures::{push_book, push_question};
     use crate::{BLANK, NewQuestion};
 
     #[test]

@@ -12,8 +12,8 @@ use std::path::Path;
 
 use toml::Table;
 
-use crate::atomic::{write_file, write_folder};
 use crate::error::{Error, Result};
+use crate::output::{write_file, write_folder};
 use crate::running_text::{BOOK_TITLE, TITLE_ENDING};
 use crate::{BookText, QuestionSet, Split, WordClass, cbt, compact, jsonl, parquet, sentence};
 

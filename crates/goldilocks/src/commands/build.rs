@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::Result;
 use corpus::Tagger;
 use questions::{
-    BookQuestions, BuildError, Builder, Built, Counts, QuestionSet, Rules, Split, SplitFile,
-    WordClass, draw_splits,
+    BookQuestions, Builder, Built, Counts, QuestionSet, Rules, Split, SplitFile, WordClass,
+    draw_splits,
 };
 use rayon::prelude::*;
 
@@ -94,7 +94,7 @@ fn build(options: &Options, progress: Progress) -> Result<(Built, Vec<BookLine>)
     let read = |(source, &split): (&Source, &Split)| -> Result<Option<(BookQuestions, BookLine)>> {
         let (book, sha256) = source.book(options.like.is_none(), tagger)?;
         let questions = match builder.read(source.path(), &book, split) {
-            Err(BuildError::TooFewSentences { .. }) if options.skip_short => {
+            Err(questions::Error::TooFewSentences { .. }) if options.skip_short => {
                 n_short.fetch_add(1, Ordering::Relaxed);
                 return Ok(None);
             }
@@ -126,9 +126,7 @@ impl Options {
             let (rule, value) = super::setting(text)?;
             table.insert(rule, value);
         }
-        let mut rules: Rules = table.try_into().map_err(|error: toml::de::Error| {
-            Failure::Setting { what: "rule", message: error.message().to_owned() }
-        })?;
+        let mut rules = Rules::from_table(&table)?;
         if !self.classes.is_empty() {
             rules.classes.clone_from(&self.classes);
         }

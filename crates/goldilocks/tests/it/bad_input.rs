@@ -253,7 +253,8 @@ fn unknown_names_are_answered_with_the_nearest() {
         "build -o out --set contexts=3",
         &expect![[r#"
         exit 1
-        error: rule: unknown field `contexts`, expected one of `context_sentences`, `within_chapters`, `classes`, `per`, `answer_in_context`, `last_word_of_mention`, `entities_never_asked`, `entity_tags`, `unknown_nouns_are_entities`, `entity_words`, `common_noun_tags`, `verb_tags`, `excluded_verbs`, `preposition_tags`, `letter_or_digit`, `lower_case`, `n_candidates`, `fill_up`, `candidate_order`
+        error: unknown rule `contexts`
+        hint: did you mean `context_sentences`?
     "#]],
     );
     refuses(

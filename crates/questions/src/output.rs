@@ -29,12 +29,19 @@ pub fn write_file(
 ///
 /// # Errors
 /// [`Error::Exists`], [`Error::ForeignFolder`], [`Error::Write`]; whatever `contents` gives.
-pub fn write_folder(
+pub(crate) fn write_folder(
     path: &Path,
     overwrite: bool,
     is_ours: impl Fn(&str) -> bool,
     contents: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<()> {
+    if path.is_file() && overwrite {
+        let cause = io::ErrorKind::NotADirectory.into();
+        return Err(Error::Write { path: path.to_owned(), cause });
+    }
+    if path.is_file() {
+        return Err(Error::Exists { path: path.to_owned() });
+    }
     let names = names(path)?;
     if let (false, Some(_)) = (overwrite, names.first()) {
         return Err(Error::Exists { path: path.to_owned() });
@@ -47,9 +54,6 @@ pub fn write_folder(
 
 /// The names in a folder; none if it is not there.
 fn names(path: &Path) -> Result<Vec<String>> {
-    if path.is_file() {
-        return Err(Error::Exists { path: path.to_owned() });
-    }
     if !path.exists() {
         return Ok(Vec::new());
     }
@@ -162,6 +166,21 @@ mod tests {
         "#]]
         .assert_eq(&told(&error).replace(folder.path().to_str().unwrap(), "…"));
         assert_eq!(fs::read_to_string(path.join("diary.txt")).unwrap(), "mine");
+    }
+
+    #[test]
+    fn a_file_is_never_replaced_by_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("set");
+        fs::write(&path, "mine").unwrap();
+        let write = |overwrite| write_folder(&path, overwrite, |_| true, |_| Ok(())).unwrap_err();
+        assert!(matches!(write(false), Error::Exists { .. }));
+        expect![[r#"
+            error: …/set: cannot be written: not a directory
+            hint: nothing was left behind; does its folder exist, and may you write to it?
+        "#]]
+        .assert_eq(&told(&write(true)).replace(folder.path().to_str().unwrap(), "…"));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
     }
 
     #[test]
