@@ -145,11 +145,36 @@ impl Cause<'_> {
     }
 }
 
+/// The error and its causes, each said once: many messages end in their cause already.
+fn message(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
 /// Prints `error: …` and, where there is a way out, `hint: …`.
 #[expect(clippy::print_stderr, reason = "the one place where errors reach the terminal")]
 pub fn show(error: &anyhow::Error) {
-    eprintln!("error: {error:#}");
+    eprintln!("error: {}", message(error));
     if let Some(hint) = hint(error) {
         eprintln!("hint: {hint}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let refused = || std::io::Error::other("the disk sulks");
+        let file = Failure::File { path: "tale.txt".into(), source: refused() };
+        assert_eq!(message(&file.into()), "tale.txt: the disk sulks");
+        let error = anyhow::Error::from(refused()).context("tale.txt: cannot be read");
+        assert_eq!(message(&error), "tale.txt: cannot be read: the disk sulks");
     }
 }

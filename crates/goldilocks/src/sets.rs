@@ -1,9 +1,11 @@
 //! Opening a SET that was named on the command line, with its warnings told and its hash for manifests.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use evaluation::{Predictions, QuestionIndex};
 use questions::{OpenOptions, QuestionSet, Split, WordClass};
 use report::Source;
 use sha2::{Digest, Sha256};
@@ -42,6 +44,27 @@ pub fn open(
         warn(format_args!("{}: {sentence}", path.display()));
     }
     Ok(set)
+}
+
+/// Reads predictions files and, where a set is named, checks them against it and fills in what they leave out.
+pub fn predictions(
+    paths: &[PathBuf],
+    questions: Option<&Path>,
+    origin: &Origin,
+    progress: Progress,
+) -> Result<Vec<Predictions>> {
+    let read = |path: &PathBuf| Predictions::read(path);
+    let files: Vec<Predictions> = paths.iter().map(read).collect::<Result<_, _>>()?;
+    let Some(path) = questions else { return Ok(files) };
+    let set = open(path, origin, &answered(&files), progress)?;
+    let index = QuestionIndex::new(&set, &files);
+    files.iter().map(|file| Ok(index.check(file)?.predictions().clone())).collect()
+}
+
+/// The splits that were answered, so that others need not be read; none where a prediction does not tell.
+pub fn answered(files: &[Predictions]) -> Vec<Split> {
+    let splits = files.iter().flat_map(Predictions::splits).collect::<Option<BTreeSet<Split>>>();
+    splits.unwrap_or_default().into_iter().collect()
 }
 
 /// Left by `goldilocks fetch` beside files whose checksum was right.

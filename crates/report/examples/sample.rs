@@ -56,6 +56,7 @@ fn main() -> Result<()> {
             source,
             data_hash: "0123456789abcdef".to_owned(),
             version: "0.1.0 (0000000)".to_owned(),
+            date: "2026-01-01".to_owned(),
             commands: vec![format!(
                 "cargo run -p report --example sample -- {} {variant}",
                 folder.display()

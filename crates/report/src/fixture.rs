@@ -77,6 +77,7 @@ pub fn report(set: &QuestionSet) -> Report<'_> {
             source: Source::Rebuilt,
             data_hash: "0123abcd".to_owned(),
             version: "0.1.0".to_owned(),
+            date: "2026-05-01".to_owned(),
             commands: vec![format!("goldilocks report \"{HOSTILE}\"")],
         },
     }

@@ -123,7 +123,7 @@ mod tests {
                 questions & \multicolumn{2}{l}{n = 2} & \multicolumn{2}{l}{n = 2} & \multicolumn{2}{l}{n = 2} & \multicolumn{2}{l}{n = 2} \\
                 \bottomrule
               \end{tabular}}
-              \caption{\textbf{Appendix D: Effects of anonymising entities in CBT.} Questions: rebuilt from the paper's books, not the released ones. Accuracy with its 95 \% interval; below it the paper's figure and ours minus the paper's, $\neq$ where the 95 \% interval of that difference does not hold 0. The best model of each column is marked. Settings other than the defaults: memnn-window (dim=20). Seed 1, goldilocks 0.1.0, data 0123abcd.}
+              \caption{\textbf{Appendix D: Effects of anonymising entities in CBT.} Questions: rebuilt from the paper's books, not the released ones. Accuracy with its 95 \% interval; below it the paper's figure and ours minus the paper's, $\neq$ where the 95 \% interval of that difference does not hold 0. The best model of each column is marked. Settings other than the defaults: memnn-window (dim=20). Seed 1, goldilocks 0.1.0, data 0123abcd, 2026-05-01.}
             \end{table}
         "#]].assert_eq(&write(&grid));
     }

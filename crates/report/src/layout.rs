@@ -132,7 +132,7 @@ pub fn settings(settings: &[(String, String)]) -> String {
     settings.join(", ")
 }
 
-/// Seeds, version and data hash in one line.
+/// Seeds, version, data hash and day in one line.
 pub fn made(provenance: &crate::Provenance, seeds: &[u64]) -> String {
     let listed: Vec<String> = seeds.iter().map(u64::to_string).collect();
     let seeds = match listed.len() {
@@ -140,6 +140,6 @@ pub fn made(provenance: &crate::Provenance, seeds: &[u64]) -> String {
         1 => format!("Seed {}, ", listed[0]),
         _ => format!("Seeds {}, ", listed.join(", ")),
     };
-    let crate::Provenance { version, data_hash, .. } = provenance;
-    format!("{seeds}goldilocks {version}, data {data_hash}.")
+    let crate::Provenance { version, data_hash, date, .. } = provenance;
+    format!("{seeds}goldilocks {version}, data {data_hash}, {date}.")
 }

@@ -86,6 +86,8 @@ pub struct Provenance {
     pub data_hash: String,
     /// The program's version and commit.
     pub version: String,
+    /// The day of the run, as the caller writes it.
+    pub date: String,
     /// The commands that made it, in order.
     pub commands: Vec<String>,
 }

@@ -86,7 +86,7 @@ mod tests {
 
             Settings other than the defaults: memnn-window (dim=20).
 
-            Seed 1, goldilocks 0.1.0, data 0123abcd.
+            Seed 1, goldilocks 0.1.0, data 0123abcd, 2026-05-01.
         "#]].assert_eq(&write(&grid));
     }
 }

@@ -123,7 +123,7 @@ mod tests {
               paper                               53,628
 
             Questions: rebuilt from the paper’s books, not the released ones.
-            goldilocks 0.1.0, data 0123abcd.
+            goldilocks 0.1.0, data 0123abcd, 2026-05-01.
         "#]]
         .assert_eq(&text::write(&grid(&statistics, &provenance)));
         let csv = csv(&statistics);

@@ -1,4 +1,5 @@
-//! `goldilocks combine`: several models as one, by the mean of their distributions or by fitted weights.
+//! `goldilocks combine`: several models as one, by the mean of their distributions or by fitted weights; and
+//! candidates that stand in the query left out (§5.1, «excluding co-occurrences»).
 
 use std::path::PathBuf;
 
@@ -6,16 +7,26 @@ use anyhow::Result;
 use evaluation::Predictions;
 
 use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::sets::{self, Origin};
 
 /// Options of `combine`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// Predictions of several models on the same questions
+    /// Predictions of one or several models on the same questions
     #[arg(value_name = "PRED.jsonl", required = true)]
     predictions: Vec<PathBuf>,
     /// Fit one weight a model on these validation predictions, one a model in the same order [default: the mean]
     #[arg(long, value_name = "VALID.jsonl", num_args = 1..)]
     fit: Vec<PathBuf>,
+    /// Leave candidates out that stand in the query
+    #[arg(long, requires = "questions")]
+    exclude_cooccurrences: bool,
+    /// The question set that was answered: checks the files, and fills in what they leave out
+    #[arg(long, value_name = "SET")]
+    questions: Option<PathBuf>,
+    #[command(flatten)]
+    origin: Origin,
     /// Predictions file to write
     #[arg(short, long, value_name = "PRED.jsonl")]
     output: PathBuf,
@@ -28,30 +39,51 @@ pub struct Options {
 }
 
 /// Combines and writes; says which weights were fitted.
-pub fn run(options: &Options) -> Result<()> {
+pub fn run(options: &Options, progress: Progress) -> Result<()> {
     if options.output.exists() && !options.force {
         return Err(Failure::OutputExists { path: options.output.clone() }.into());
     }
-    let read = |paths: &[PathBuf]| -> Result<Vec<Predictions>, evaluation::Error> {
-        paths.iter().map(|path| Predictions::read(path)).collect()
-    };
+    let questions = options.questions.as_deref();
+    let read = |paths: &[PathBuf]| sets::predictions(paths, questions, &options.origin, progress);
     let (models, fit) = (read(&options.predictions)?, read(&options.fit)?);
     let models: Vec<&Predictions> = models.iter().collect();
     let name = options.output.display().to_string();
-    if fit.is_empty() {
-        evaluation::ensemble::mean(&name, &models, options.seed)?.write(&options.output)?;
-        return super::print(format_args!("mean of {} models in {name}\n", models.len()));
+    let mut combined = if fit.is_empty() {
+        super::print(format_args!("mean of {}\n", super::counted(models.len(), "model")))?;
+        evaluation::ensemble::mean(&name, &models, options.seed)?
+    } else {
+        options.fitted(&name, &models, &fit.iter().collect::<Vec<_>>())?
+    };
+    if let (true, Some(path)) = (options.exclude_cooccurrences, questions) {
+        let answered = sets::answered(std::slice::from_ref(&combined));
+        let set = sets::open(path, &options.origin, &answered, progress)?;
+        let checked = evaluation::check_against(&combined, &set)?;
+        combined = evaluation::exclude_cooccurrences(&name, &checked, options.seed)?;
     }
-    let fit: Vec<&Predictions> = fit.iter().collect();
-    let combined = evaluation::combine(&name, &models, &fit, options.seed)?;
-    combined.predictions.write(&options.output)?;
-    for (weight, model) in combined.weights.iter().zip(&models) {
-        super::print(format_args!("{weight:8.3}  {}\n", model.name()))?;
+    combined.write(&options.output)?;
+    super::print(format_args!("{name}\n"))
+}
+
+impl Options {
+    fn fitted(
+        &self,
+        name: &str,
+        models: &[&Predictions],
+        fit: &[&Predictions],
+    ) -> Result<Predictions> {
+        let combined = evaluation::combine(name, models, fit, self.seed)?;
+        for (weight, model) in combined.weights.iter().zip(models) {
+            super::print(format_args!("{weight:8.3}  {}\n", model.name()))?;
+        }
+        let n_fitted = super::counted(combined.n_fitted, "question");
+        super::print(format_args!("fitted on {n_fitted}\n"))?;
+        if combined.n_cross_fitted > 0 {
+            super::print(format_args!(
+                "{} of those are answered here, by weights fitted without their part ({} parts)\n",
+                super::thousands(combined.n_cross_fitted),
+                combined.folds,
+            ))?;
+        }
+        Ok(combined.predictions)
     }
-    super::print(format_args!(
-        "fitted on {}; {} of those answered here, by weights fitted without their part ({} parts)\n{name}\n",
-        super::counted(combined.n_fitted, "question"),
-        super::thousands(combined.n_cross_fitted),
-        combined.folds,
-    ))
 }

@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use evaluation::{Comparison, Predictions, Resampled};
+use evaluation::{Comparison, Resampled};
 use questions::{Split, WordClass};
+
+use crate::progress::Progress;
+use crate::sets::{self, Origin};
 
 /// Options of `compare`.
 #[derive(clap::Args, Debug)]
@@ -15,6 +18,11 @@ pub struct Options {
     /// Predictions of the second model on the same questions
     #[arg(value_name = "B.jsonl")]
     second: PathBuf,
+    /// The question set that was answered: checks the files, and fills in what they leave out
+    #[arg(long, value_name = "SET")]
+    questions: Option<PathBuf>,
+    #[command(flatten)]
+    origin: Origin,
     /// Seed of the bootstrap
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -24,9 +32,10 @@ pub struct Options {
 }
 
 /// Prints the differences, a table a split.
-pub fn run(options: &Options) -> Result<()> {
-    let (first, second) = (Predictions::read(&options.first)?, Predictions::read(&options.second)?);
-    let comparisons = evaluation::compare(&first, &second, options.seed)?;
+pub fn run(options: &Options, progress: Progress) -> Result<()> {
+    let paths = [options.first.clone(), options.second.clone()];
+    let files = sets::predictions(&paths, options.questions.as_deref(), &options.origin, progress)?;
+    let comparisons = evaluation::compare(&files[0], &files[1], options.seed)?;
     if options.json {
         return super::print(format_args!("{}\n", serde_json::to_string_pretty(&comparisons)?));
     }

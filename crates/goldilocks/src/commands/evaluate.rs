@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use evaluation::{Accuracy, Predictions, QuestionIndex, Results};
+use evaluation::{Accuracy, Results};
 use questions::{Split, WordClass};
 
 use crate::failure::warn;
@@ -31,15 +31,12 @@ pub struct Options {
 
 /// Reads, checks, counts.
 pub fn run(options: &Options, progress: Progress) -> Result<()> {
-    let read = |path: &PathBuf| Predictions::read(path);
-    let mut files: Vec<Predictions> =
-        options.predictions.iter().map(read).collect::<Result<_, _>>()?;
-    if let Some(path) = &options.questions {
-        let set = sets::open(path, &options.origin, &[], progress)?;
-        let index = QuestionIndex::new(&set, &files);
-        let check = |file: &Predictions| Ok(index.check(file)?.predictions().clone());
-        files = files.iter().map(check).collect::<Result<_>>()?;
-    }
+    let files = sets::predictions(
+        &options.predictions,
+        options.questions.as_deref(),
+        &options.origin,
+        progress,
+    )?;
     let results: Vec<Vec<Results>> =
         files.iter().map(evaluation::evaluate).collect::<Result<_, _>>()?;
     if options.json {

@@ -45,7 +45,7 @@ fn table(code: &str) -> Result<TableKind, String> {
 pub fn run(options: &Options, progress: Progress) -> Result<()> {
     let read = |path: &PathBuf| Predictions::read(path);
     let files: Vec<Predictions> = options.predictions.iter().map(read).collect::<Result<_, _>>()?;
-    let set = sets::open(&options.questions, &options.origin, &options.origin.on, progress)?;
+    let set = sets::open(&options.questions, &options.origin, &[], progress)?;
     let index = QuestionIndex::new(&set, &files);
     let row = |(path, file): (&PathBuf, &Predictions)| -> Result<Row<'_>> {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

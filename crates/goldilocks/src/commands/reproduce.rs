@@ -267,6 +267,7 @@ impl Reproduction<'_> {
                 source,
                 data_hash: self.data.clone(),
                 version: VERSION.to_owned(),
+                date: today(),
                 commands: vec![format!("goldilocks reproduce {table}{data} --seed {}", self.seed)],
             },
         })
