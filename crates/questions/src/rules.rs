@@ -240,18 +240,21 @@ mod tests {
 
     #[test]
     fn a_rule_is_set_by_its_name() {
-        let rules = |text: &str| Rules::from_table(&text.parse().unwrap());
-        let shuffled = rules("context_sentences = 3\ncandidate_order = \"shuffled\"").unwrap();
+        let table = "context_sentences = 3\ncandidate_order = \"shuffled\"".parse().unwrap();
         let expected = Rules {
             context_sentences: 3,
             candidate_order: CandidateOrder::Shuffled,
             ..Rules::default()
         };
-        assert_eq!(shuffled, expected);
+        assert_eq!(Rules::from_table(&table).unwrap(), expected);
+    }
 
-        let refused = |text: &str, message: Expect| {
-            message.assert_eq(&told(&rules(text).unwrap_err()));
-        };
+    fn refused(text: &str, message: Expect) {
+        message.assert_eq(&told(&Rules::from_table(&text.parse().unwrap()).unwrap_err()));
+    }
+
+    #[test]
+    fn an_unknown_rule_is_answered_with_the_nearest() {
         refused(
             "contexts = 3",
             expect![[r#"
@@ -266,6 +269,10 @@ mod tests {
             hint: the rules are `answer_in_context`, `candidate_order`, `classes`, `common_noun_tags`, `context_sentences`, `entities_never_asked`, `entity_tags`, `entity_words`, `excluded_verbs`, `fill_up`, `last_word_of_mention`, `letter_or_digit`, `lower_case`, `n_candidates`, `per`, `preposition_tags`, `unknown_nouns_are_entities`, `verb_tags`, `within_chapters`
         "#]],
         );
+    }
+
+    #[test]
+    fn a_value_of_another_type_is_refused_by_its_rule() {
         refused(
             "n_candidates = \"ten\"",
             expect![[r#"
