@@ -210,7 +210,8 @@ mod tests {
 
     #[test]
     fn a_chapter_may_be_written_in_windows_1252() {
-        let chapter = EpubChapter::new("I").href("a.xhtml").xhtml(b"<p>\x93N\xe9e\x94</p>".to_vec());
+        let chapter =
+            EpubChapter::new("I").href("a.xhtml").xhtml(b"<p>\x93N\xe9e\x94</p>".to_vec());
         assert_eq!(read(book([chapter]), 1 << 20).unwrap(), "“Née”\n");
     }
 
