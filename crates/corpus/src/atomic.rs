@@ -3,6 +3,7 @@
 //! Where writing fails, the partial one is removed. Where the program is killed, it stays, and the next run
 //! replaces it: the name is always the same.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -16,13 +17,25 @@ pub fn write_file<E>(
     failed: impl Fn(io::Error) -> E,
     contents: impl FnOnce(&mut BufWriter<&File>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let partial = beside(path, "partial").map_err(&failed)?;
-    let write = || {
-        let file = File::create(&partial).map_err(&failed)?;
+    if path.is_dir() {
+        return Err(failed(io::ErrorKind::IsADirectory.into()));
+    }
+    // A link stays, and what it leads to is replaced.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    let fill = |file: File| {
         let mut writer = BufWriter::with_capacity(1 << 20, &file);
         contents(&mut writer)?;
         writer.flush().map_err(&failed)?;
         drop(writer);
+        Ok(file)
+    };
+    // A rename would put a file in the place of a device or a pipe.
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return File::create(path).map_err(&failed).and_then(fill).map(drop);
+    }
+    let partial = beside(path, "partial").map_err(&failed)?;
+    let write = || {
+        let file = fill(File::create(&partial).map_err(&failed)?)?;
         file.sync_all().map_err(&failed)?;
         fs::rename(&partial, path).map_err(&failed)
     };
@@ -44,6 +57,9 @@ pub fn write_folder<E>(
     failed: impl Fn(io::Error) -> E,
     contents: impl FnOnce(&Path) -> Result<(), E>,
 ) -> Result<(), E> {
+    if path.is_file() {
+        return Err(failed(io::ErrorKind::NotADirectory.into()));
+    }
     let partial = beside(path, "partial").map_err(&failed)?;
     let replaced = beside(path, "replaced").map_err(&failed)?;
     let write = || {
@@ -77,7 +93,11 @@ fn beside(path: &Path, ending: &str) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| {
         io::Error::new(io::ErrorKind::InvalidInput, "an output needs a name of its own")
     })?;
-    Ok(path.with_file_name(format!(".{}.{ending}", name.to_string_lossy())))
+    let mut hidden = OsString::from(".");
+    hidden.push(name);
+    hidden.push(".");
+    hidden.push(ending);
+    Ok(path.with_file_name(hidden))
 }
 
 #[cfg(test)]
@@ -112,6 +132,37 @@ mod tests {
         assert_eq!(failed.unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(listed(folder.path()), ["tale.txt"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_and_a_device_stay_what_they_are() {
+        use std::os::unix::fs::{FileTypeExt as _, symlink};
+
+        let folder = tempfile::tempdir().unwrap();
+        let [link, device, target] = ["link", "null", "tale"].map(|name| folder.path().join(name));
+        fs::write(&target, "old").unwrap();
+        symlink(&target, &link).unwrap();
+        symlink("/dev/null", &device).unwrap();
+        for path in [&link, &device] {
+            write_file(path, |error| error, |file| file.write_all(b"new")).unwrap();
+            assert!(path.is_symlink());
+        }
+        assert_eq!(fs::read_to_string(&target).unwrap(), "new");
+        assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+        assert_eq!(listed(folder.path()), ["link", "null", "tale"]);
+    }
+
+    #[test]
+    fn a_path_without_a_name_and_a_file_in_place_of_a_folder_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("tale");
+        fs::write(&file, "old").unwrap();
+        for path in [folder.path().join(".."), file] {
+            assert!(write_folder(&path, |error| error, |_| Ok(())).is_err());
+        }
+        assert!(write_file(Path::new(".."), |error| error, |_| Ok(())).is_err());
+        assert_eq!(listed(folder.path()), ["tale"]);
     }
 
     #[test]

@@ -1,12 +1,15 @@
 //! An .epub file → plain text: the chapters in reading order, paragraphs and headings with empty lines between them.
 
-use std::error::Error;
-use std::io::Cursor;
+use std::io::{self, Cursor, Read as _};
+use std::path::Path;
 
 use quick_xml::Reader;
 use quick_xml::escape::resolve_html5_entity;
 use quick_xml::events::{BytesRef, Event};
 use rbook::Epub;
+use zip::ZipArchive;
+
+use crate::{Error, read};
 
 /// Elements whose text is not the book's.
 const SKIPPED: [&str; 7] = ["head", "nav", "noscript", "script", "style", "svg", "template"];
@@ -18,25 +21,58 @@ const INLINE: [&str; 37] = [
     "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
 ];
 
-/// The text of an .epub file, or what is wrong with it.
-pub(crate) fn text(bytes: Vec<u8>) -> Result<String, String> {
+/// The text of an .epub file that unpacks to no more than some bytes and has no more text than that.
+pub(crate) fn text(bytes: Vec<u8>, path: &Path, limit: usize) -> Result<String, Error> {
+    let damaged = |reason| Error::DamagedEpub { path: path.into(), reason };
+    let too_long = || Error::TooLong { path: path.into() };
+    if !unpacks_within(&bytes, limit).map_err(|error| damaged(innermost(&error)))? {
+        return Err(too_long());
+    }
     let book = Epub::options()
         .skip_toc(true)
         .skip_metadata(true)
         .read(Cursor::new(bytes))
-        .map_err(|error| innermost(&error))?;
+        .map_err(|error| damaged(innermost(&error)))?;
     let mut paragraphs = Paragraphs::default();
-    for chapter in book.reader() {
-        let chapter = chapter.map_err(|error| innermost(&error))?;
-        read_chapter(chapter.content(), &mut paragraphs)
-            .map_err(|error| format!("chapter {}: {error}", chapter.position() + 1))?;
+    for (number, place) in (1..).zip(book.spine()) {
+        let in_chapter = |reason| damaged(format!("chapter {number}: {reason}"));
+        let Some(chapter) = place.manifest_entry() else {
+            return Err(in_chapter(format!("no file is listed as `{}`", place.idref())));
+        };
+        // A cover may be a picture without a page around it.
+        if chapter.media_type().starts_with("image/") {
+            continue;
+        }
+        let xhtml = chapter.read_bytes().map_err(|error| in_chapter(innermost(&error)))?;
+        read_chapter(&read::decode(&xhtml), &mut paragraphs)
+            .map_err(|error| in_chapter(error.to_string()))?;
         paragraphs.end();
+        // A small file grows when its book names the same chapter again and again.
+        if paragraphs.text.len() > limit {
+            return Err(too_long());
+        }
     }
     Ok(paragraphs.text)
 }
 
+/// Whether all files of an archive together have no more bytes than that. The sizes that an archive states may be lies:
+/// it is unpacked into nothing.
+fn unpacks_within(archive: &[u8], limit: usize) -> io::Result<bool> {
+    let mut archive = ZipArchive::new(Cursor::new(archive))?;
+    let mut left = limit as u64 + 1;
+    for index in 0..archive.len() {
+        // A damaged file matters only if it is a chapter; then its reader says so.
+        if let Ok(file) = archive.by_index(index) {
+            let mut file = file.take(left);
+            let _ = io::copy(&mut file, &mut io::sink());
+            left = file.limit();
+        }
+    }
+    Ok(left > 0)
+}
+
 /// The message of the error that caused all others: those around it are about archives and readers.
-fn innermost(mut error: &dyn Error) -> String {
+fn innermost(mut error: &dyn std::error::Error) -> String {
     while let Some(cause) = error.source() {
         error = cause;
     }
@@ -141,6 +177,7 @@ impl Paragraphs {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect;
     use proptest::prelude::*;
     use rbook::epub::EpubChapter;
 
@@ -153,22 +190,39 @@ mod tests {
         Ok(paragraphs.text)
     }
 
+    fn book(chapters: impl IntoIterator<Item = EpubChapter>) -> Vec<u8> {
+        let book = Epub::builder().identifier("urn:bears").title("The Bears").language("en");
+        book.chapter(chapters.into_iter().collect::<Vec<_>>()).write().to_vec().unwrap()
+    }
+
+    fn read(bytes: Vec<u8>, limit: usize) -> Result<String, String> {
+        text(bytes, Path::new("bears.epub"), limit).map_err(|error| error.to_string())
+    }
+
     #[test]
     fn chapters_stand_in_reading_order() {
-        let bytes = Epub::builder()
-            .identifier("urn:bears")
-            .title("The Bears")
-            .language("en")
-            .chapter([
-                EpubChapter::new("II")
-                    .href("z.xhtml")
-                    .xhtml_body("<h2>I. Home</h2><p>One bear.</p>"),
-                EpubChapter::new("I").href("a.xhtml").xhtml_body("<p>Two bears.</p>"),
-            ])
-            .write()
-            .to_vec()
-            .unwrap();
-        assert_eq!(text(bytes).unwrap(), "I. Home\n\nOne bear.\n\nTwo bears.\n");
+        let bytes = book([
+            EpubChapter::new("II").href("z.xhtml").xhtml_body("<h2>I. Home</h2><p>One bear.</p>"),
+            EpubChapter::new("I").href("a.xhtml").xhtml_body("<p>Two bears.</p>"),
+        ]);
+        assert_eq!(read(bytes, 1 << 20).unwrap(), "I. Home\n\nOne bear.\n\nTwo bears.\n");
+    }
+
+    #[test]
+    fn a_chapter_may_be_written_in_windows_1252() {
+        let chapter =
+            EpubChapter::new("I").href("a.xhtml").xhtml(b"<p>\x93N\xe9e\x94</p>".to_vec());
+        assert_eq!(read(book([chapter]), 1 << 20).unwrap(), "“Née”\n");
+    }
+
+    #[test]
+    fn a_small_file_that_unpacks_to_a_large_one_is_refused() {
+        let bear = format!("<p>{}</p>", "bear ".repeat(100_000));
+        let bytes = book([EpubChapter::new("I").href("a.xhtml").xhtml_body(bear)]);
+        assert!(bytes.len() < 20_000);
+        assert!(read(bytes.clone(), 1 << 20).is_ok());
+        expect!["bears.epub: expected a book of at most 256 MiB, found more"]
+            .assert_eq(&read(bytes, 400_000).unwrap_err());
     }
 
     #[test]

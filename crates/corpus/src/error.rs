@@ -1,10 +1,12 @@
-//! What can go wrong between a file and its sentences; every message starts with the place, and a way out is in
+//! What can go wrong between a file and its tagged sentences; every message starts with the place, and a way out is in
 //! [`Error::hint`].
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A book that can't be read.
+use crate::read::MAX_BOOK;
+
+/// A book or a tagger that can't be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Nothing is there.
@@ -31,13 +33,19 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
-    /// The system refuses to read it.
-    #[error("{}: cannot be read", path.display())]
-    Unreadable {
+    /// The system refuses.
+    #[error("{}: cannot be read or written", path.display())]
+    Io {
         /// The file or folder.
         path: PathBuf,
         /// Why.
         source: io::Error,
+    },
+    /// More text than any book has, or an .epub file that unpacks to more.
+    #[error("{}: expected a book of at most {} MiB, found more", path.display(), MAX_BOOK >> 20)]
+    TooLong {
+        /// The file.
+        path: PathBuf,
     },
     /// No text at all.
     #[error("{}: expected a book, found no text", path.display())]
@@ -62,14 +70,6 @@ pub enum Error {
         path: PathBuf,
         /// What the reader of the format says.
         reason: String,
-    },
-    /// The file system refused.
-    #[error("{path}: {source}", path = .path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
     },
     /// A line of a tagged book is not `word TAB pos TAB ner`.
     #[error(
@@ -107,6 +107,15 @@ pub enum Error {
 }
 
 impl Error {
+    /// Why something can't be read.
+    pub(crate) fn reading(path: &Path, source: io::Error) -> Self {
+        let path = path.into();
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::Missing { path },
+            _ => Self::Io { path, source },
+        }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
@@ -122,7 +131,8 @@ impl Error {
             Self::NoBooks { .. } => {
                 "books are recognised by their endings: rename plain text to `.txt`".into()
             }
-            Self::Unreadable { .. } | Self::Io { .. } => return None,
+            Self::Io { .. } => return None,
+            Self::TooLong { .. } => "cut a collection into one file a book".into(),
             Self::TaggedLine { .. } | Self::UnknownTag { .. } => {
                 "`goldilocks tag BOOK` shows how a tagged book is written".into()
             }
@@ -215,6 +225,36 @@ mod tests {
             expect![[r#"
                 error: bears.epub: damaged .epub: no container
                 hint: fetch the book again, or use its plain text (.txt) instead"#]],
+        );
+        check(
+            Error::Io { path: path.clone(), source: io::ErrorKind::PermissionDenied.into() },
+            expect![[r#"
+                error: tales/bears.txt: cannot be read or written
+                hint: "#]],
+        );
+        check(
+            Error::TooLong { path: path.clone() },
+            expect![[r#"
+                error: tales/bears.txt: expected a book of at most 256 MiB, found more
+                hint: cut a collection into one file a book"#]],
+        );
+        check(
+            Error::TaggedLine { path: path.clone(), line: 2, found: "bear NN".into() },
+            expect![[r#"
+                error: tales/bears.txt:2: expected `word`, tab, part of speech, tab, entity class; found `bear NN`
+                hint: `goldilocks tag BOOK` shows how a tagged book is written"#]],
+        );
+        check(
+            Error::UnknownTag { path, line: 2, kind: "entity class", found: "THING".into() },
+            expect![[r#"
+                error: tales/bears.txt:2: unknown entity class: `THING`
+                hint: `goldilocks tag BOOK` shows how a tagged book is written"#]],
+        );
+        check(
+            Error::Weights { path: Some("bears.tagger".into()), damage: "it is torn".into() },
+            expect![[r#"
+                error: bears.tagger: it is torn
+                hint: make the weights again with `goldilocks train-tagger`"#]],
         );
     }
 }

@@ -58,22 +58,21 @@ pub fn cut(text: &str) -> Cow<'_, str> {
 /// The pieces of a text that are not the tale, in their order; none overlaps another.
 pub fn find(text: &str) -> Vec<Piece> {
     let lines = Lines::of(text);
-    let start = header_end(&lines);
-    let end = licence_start(&lines, start);
     let mut pieces = Vec::new();
-    let mut add = |part, range: Range<usize>| pieces.push(Piece { part, range });
-    add(Part::Header, 0..lines.start(start));
-    add(Part::Licence, lines.start(end)..text.len());
-    for range in credits(&lines, start..end) {
-        add(Part::Credits, lines.bytes(range));
+    let mut place = 0;
+    for book in books(&lines) {
+        let before = if place == 0 { Part::Header } else { Part::Licence };
+        pieces.extend(brackets::find(text, lines.bytes(book.clone())));
+        let mut add = |part, range| pieces.push(Piece { part, range: lines.bytes(range) });
+        add(before, place..book.start);
+        credits(&lines, book.clone()).for_each(|range| add(Part::Credits, range));
+        notes(&lines, book.clone()).for_each(|range| add(Part::TranscribersNote, range));
+        contents::find(&lines, book.clone())
+            .into_iter()
+            .for_each(|range| add(Part::Contents, range));
+        place = book.end;
     }
-    for range in notes(&lines, start..end) {
-        add(Part::TranscribersNote, lines.bytes(range));
-    }
-    for range in contents::find(&lines, start..end) {
-        add(Part::Contents, lines.bytes(range));
-    }
-    pieces.extend(brackets::find(text, lines.bytes(start..end)));
+    pieces.push(Piece { part: Part::Licence, range: lines.start(place)..text.len() });
     without_overlaps(pieces)
 }
 
@@ -93,33 +92,51 @@ fn without_overlaps(mut pieces: Vec<Piece>) -> Vec<Piece> {
     kept
 }
 
-/// The first line after Project Gutenberg's header: after `*** START OF THE PROJECT GUTENBERG EBOOK … ***`, whose title
-/// may run over some lines, or after the small print of the oldest files; 0 if there is none.
-fn header_end(lines: &Lines<'_>) -> usize {
-    const LONGEST_TITLE: usize = 5;
-    let all = 0..lines.len();
-    let start = all.clone().find(|&line| is_marker(lines.text(line), "START")).map(|line| {
-        let mut title = line..lines.len().min(line + LONGEST_TITLE);
-        title.find(|&line| lines.text(line).trim_end().ends_with("***")).unwrap_or(line) + 1
-    });
-    let small_print = all.clone().find(|&line| is_small_print(lines.text(line), "END"));
-    // Some files have their small print at the end.
-    let small_print = small_print
-        .map(|line| line + 1)
-        .filter(|&after| (after..lines.len()).any(|line| !lines.is_blank(line)));
-    start.max(small_print).unwrap_or(0)
+/// The lines of a file's book, or of each book where several files were put into one.
+fn books(lines: &Lines<'_>) -> Vec<Range<usize>> {
+    let mut books = Vec::new();
+    let mut next = Some(0);
+    while let Some(place) = next {
+        let start = header_end(lines, place);
+        let end = licence_start(lines, start);
+        books.push(start..end);
+        next = (end..lines.len()).find(|&line| is_marker(lines.text(line), "START"));
+    }
+    books
 }
 
-/// The first line of Project Gutenberg's licence: `*** END OF THE PROJECT GUTENBERG EBOOK`, the line `End of Project
-/// Gutenberg's …` before it, or small print at the end; the number of lines if there is none.
+/// The first line after Project Gutenberg's header: after `*** START OF THE PROJECT GUTENBERG EBOOK … ***`, whose title
+/// may run over some lines, or after the small print of the oldest files; `place` itself if there is none.
+fn header_end(lines: &Lines<'_>, place: usize) -> usize {
+    const LONGEST_TITLE: usize = 5;
+    const LONGEST_HEADER: usize = 500;
+    // What stands after the end of a book is the header of another one.
+    let end = (place..lines.len()).find(|&line| is_end(lines, line)).unwrap_or(lines.len());
+    if let Some(start) = (place..end).find(|&line| is_marker(lines.text(line), "START")) {
+        let mut title = start..end.min(start + LONGEST_TITLE);
+        return title.find(|&line| lines.text(line).trim_end().ends_with("***")).unwrap_or(start)
+            + 1;
+    }
+    // Some files have their small print at the end.
+    let is_before_text = |line: &usize| (line + 1..lines.len()).any(|line| !lines.is_blank(line));
+    (place..end.min(place + LONGEST_HEADER))
+        .find(|&line| is_small_print(lines.text(line), "END"))
+        .filter(is_before_text)
+        .map_or(place, |line| line + 1)
+}
+
+/// The first line of Project Gutenberg's licence: the end of a book, or small print; the number of lines if there is
+/// none.
 fn licence_start(lines: &Lines<'_>, start: usize) -> usize {
-    let is_licence = |line: usize| {
-        let text = lines.text(line);
-        is_marker(text, "END")
-            || is_small_print(text, "START")
-            || lines.starts_paragraph(line) && is_closing_line(text)
-    };
-    (start..lines.len()).find(|&line| is_licence(line)).unwrap_or(lines.len())
+    (start..lines.len())
+        .find(|&line| is_end(lines, line) || is_small_print(lines.text(line), "START"))
+        .unwrap_or(lines.len())
+}
+
+/// `*** END OF THE PROJECT GUTENBERG EBOOK`, or the line `End of Project Gutenberg's …` before it.
+fn is_end(lines: &Lines<'_>, line: usize) -> bool {
+    let text = lines.text(line);
+    is_marker(text, "END") || lines.starts_paragraph(line) && is_closing_line(text)
 }
 
 /// `*** START OF THIS PROJECT GUTENBERG EBOOK …`, with any number of stars and `THE`, `THIS` or neither.
@@ -269,6 +286,79 @@ mod tests {
         }
         assert_eq!(cut(&format!("x\n{}{TALE}", headers[0])), TALE);
         assert_eq!(cut(&format!("{TALE}{}", licences[0])), TALE);
+    }
+
+    const CHAPTERS: &str = "CHAPTER I\n\nTHE WOOD\n\nOnce there were three bears.\n\n\
+        CHAPTER II\n\nTHE BOWLS\n\n\"Contents of my bowl!\" said the bear.\n\nTHE END\n\n";
+
+    /// A file's text without the empty lines that the cuts leave behind.
+    fn paragraphs(text: &str) -> String {
+        cut(text)
+            .split("\n\n")
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .fold(String::new(), |text, part| text + part + "\n\n")
+    }
+
+    #[test]
+    fn of_a_file_of_today_the_book_is_left() {
+        let text = format!(
+            "The Project Gutenberg eBook of The Three Bears\n\n\
+             This ebook is for the use of anyone anywhere in the United States and\n\
+             most other parts of the world at no cost.\n\n\
+             Title: The Three Bears\n\nAuthor: B. Bear\n\n\
+             Release date: May 1, 2020 [eBook #99999]\n\nLanguage: English\n\n\
+             Credits: Produced by A. Wolf and the Online Distributed Proofreading Team at\n\
+             \u{20}       https://www.pgdp.net\n\n\n\
+             *** START OF THE PROJECT GUTENBERG EBOOK THE THREE BEARS ***\n\n\n\
+             [Illustration: Cover]\n\n\nTHE THREE BEARS\n\n\n\n\
+             CONTENTS\n\n\n  CHAPTER                        PAGE\n\n     I. THE WOOD                   1\n\n    II. THE BOWLS                 12\n\n\n\n\n\
+             LIST OF ILLUSTRATIONS\n\n  Three bears                 _Frontispiece_\n\n  \"Who?\" said the bear            7\n\n\n\n\n\
+             {CHAPTERS}\
+             [Illustration: \"Who?\" said the bear]\n\n\n\n\
+             Transcriber’s Note\n\nTwo bowls were made one.\n\n\n\
+             *** END OF THE PROJECT GUTENBERG EBOOK THE THREE BEARS ***\n\n\
+             Updated editions will replace the previous one.\n\n\
+             START: FULL LICENSE\n\nTHE FULL PROJECT GUTENBERG LICENSE\n"
+        );
+        assert_eq!(paragraphs(&text), format!("THE THREE BEARS\n\n{CHAPTERS}"));
+    }
+
+    #[test]
+    fn of_a_file_of_the_last_century_the_book_is_left() {
+        let header = "The Project Gutenberg Etext of The Three Bears, by B. Bear\n\n\
+             Please take a look at the important information in this header.\n\n\n\
+             **Welcome To The World of Free Plain Vanilla Electronic Texts**\n\n\
+             Title: The Three Bears\n\n";
+        let small_print = "***START**THE SMALL PRINT!**FOR PUBLIC DOMAIN ETEXTS**START***\n\
+             Why is this \"Small Print!\" statement here?\n\n\
+             *END*THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*\n\n\n";
+        let book = format!(
+            "This etext was prepared by A. Wolf, wolf@example.org,\nand read by C. Fox.\n\n\n\n\
+             THE THREE BEARS\n\nCONTENTS\n\nI.  The Wood\nII.  The Bowls\n\n\n\n{CHAPTERS}"
+        );
+        let closing = "End of The Project Gutenberg Etext of The Three Bears, by B. Bear\n\n";
+        let expected = format!("THE THREE BEARS\n\n{CHAPTERS}");
+        assert_eq!(paragraphs(&format!("{header}{small_print}{book}{closing}")), expected);
+        // Small print at the end, with a line of Project Gutenberg's after it.
+        let chapters = CHAPTERS.repeat(40);
+        let text = format!(
+            "*** START OF THE PROJECT GUTENBERG EBOOK THE THREE BEARS ***\n\n{chapters}{closing}\
+             {small_print}[Portions of this header are copyright.]\n"
+        );
+        assert_eq!(paragraphs(&text), chapters);
+    }
+
+    #[test]
+    fn of_several_files_in_one_every_book_is_left() {
+        let file = |book: &str| {
+            format!(
+                "The Project Gutenberg eBook\n\n*** START OF THE PROJECT GUTENBERG EBOOK ***\n\n{book}\
+                 *** END OF THE PROJECT GUTENBERG EBOOK ***\n\nLicence.\n\n"
+            )
+        };
+        let text = format!("{}{}", file(CHAPTERS), file("THE WOLF\n\n"));
+        assert_eq!(paragraphs(&text), format!("{CHAPTERS}THE WOLF\n\n"));
     }
 
     #[test]

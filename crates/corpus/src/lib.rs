@@ -18,7 +18,7 @@ mod vocabulary;
 mod words;
 
 pub use error::Error;
-pub use read::{books_in, read_text};
+pub use read::{books_in, read_text, text_of};
 pub use sentences::tokenise;
 pub use tagger::Tagger;
 pub use tags::{Entity, PartOfSpeech};

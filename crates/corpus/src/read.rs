@@ -1,28 +1,46 @@
 //! Files → text: the books of a folder, and a book's text in UTF-8 with `\n` at the end of lines.
 //!
 //! Plain text may be UTF-8 with or without a byte-order mark, UTF-16 with one, or Windows-1252 (which holds Latin-1 but
-//! for control characters); what is not valid UTF-8 is taken for the last.
+//! for control characters); what is hardly UTF-8 is taken for the last.
 
 use std::borrow::Cow;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
 use crate::{Error, epub};
 
+/// The longest book in bytes: far more than any has, and an end to devices and to files that unpack without one.
+pub(crate) const MAX_BOOK: usize = 256 << 20;
+
 /// A book's text, from an .epub file if it is called so, else from plain text.
 ///
 /// # Errors
-/// If the file is missing, a folder, unreadable, empty, not a text, or a damaged .epub.
+/// If the file is missing, a folder, unreadable, empty, too long, not a text, or a damaged .epub.
 pub fn read_text(path: &Path) -> Result<String, Error> {
     if path.is_dir() {
         return Err(Error::Folder { path: path.into() });
     }
-    let bytes = fs::read(path).map_err(|source| io_error(path, source))?;
+    let read = |file: File| {
+        let mut bytes = Vec::new();
+        file.take(MAX_BOOK as u64 + 1).read_to_end(&mut bytes).map(|_| bytes)
+    };
+    let bytes = File::open(path).and_then(read).map_err(|source| Error::reading(path, source))?;
+    text_of(bytes, path)
+}
+
+/// The text in the bytes of a book's file, whose path says of which kind it is.
+///
+/// # Errors
+/// If it is empty, too long, not a text, or a damaged .epub.
+pub fn text_of(bytes: Vec<u8>, path: &Path) -> Result<String, Error> {
+    if bytes.len() > MAX_BOOK {
+        return Err(Error::TooLong { path: path.into() });
+    }
     let text = if has_ending(path, "epub") {
-        epub::text(bytes).map_err(|reason| Error::DamagedEpub { path: path.into(), reason })?
+        epub::text(bytes, path, MAX_BOOK)?
     } else {
         plain_text(&bytes, path)?
     };
@@ -43,10 +61,10 @@ pub fn books_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut books = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).map_err(|source| io_error(&folder, source))? {
-            let entry = entry.map_err(|source| io_error(&folder, source))?;
+        for entry in fs::read_dir(&folder).map_err(|source| Error::reading(&folder, source))? {
+            let entry = entry.map_err(|source| Error::reading(&folder, source))?;
             let path = entry.path();
-            let kind = entry.file_type().map_err(|source| io_error(&path, source))?;
+            let kind = entry.file_type().map_err(|source| Error::reading(&path, source))?;
             if entry.file_name().as_encoded_bytes().starts_with(b".") {
                 continue;
             }
@@ -69,14 +87,6 @@ fn has_ending(path: &Path, ending: &str) -> bool {
     path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
 
-fn io_error(path: &Path, source: io::Error) -> Error {
-    let path = path.into();
-    match source.kind() {
-        io::ErrorKind::NotFound => Error::Missing { path },
-        _ => Error::Unreadable { path, source },
-    }
-}
-
 fn plain_text(bytes: &[u8], path: &Path) -> Result<String, Error> {
     let text = with_line_feeds(decode(bytes));
     match first_of_too_many_controls(&text) {
@@ -88,14 +98,32 @@ fn plain_text(bytes: &[u8], path: &Path) -> Result<String, Error> {
     }
 }
 
-fn decode(bytes: &[u8]) -> Cow<'_, str> {
+/// Bytes as text, without the byte-order mark.
+pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     let (encoding, mark) = Encoding::for_bom(bytes).unwrap_or((UTF_8, 0));
     let bytes = &bytes[mark..];
     match encoding.decode_without_bom_handling_and_without_replacement(bytes) {
         Some(text) => text,
-        None if encoding == UTF_8 => WINDOWS_1252.decode_without_bom_handling(bytes).0,
-        None => encoding.decode_without_bom_handling(bytes).0,
+        None if encoding != UTF_8 => encoding.decode_without_bom_handling(bytes).0,
+        None if mark > 0 || is_nearly_utf_8(bytes) => {
+            let pieces = bytes.utf8_chunks().flat_map(|piece| {
+                [piece.valid().into(), WINDOWS_1252.decode_without_bom_handling(piece.invalid()).0]
+            });
+            pieces.collect::<String>().into()
+        }
+        None => WINDOWS_1252.decode_without_bom_handling(bytes).0,
     }
+}
+
+/// Whether there are more characters of several bytes in UTF-8 than bytes that are none: a UTF-8 file with a few damaged
+/// bytes must not lose all its quotation marks.
+fn is_nearly_utf_8(bytes: &[u8]) -> bool {
+    let (mut right, mut wrong) = (0, 0);
+    for piece in bytes.utf8_chunks() {
+        right += piece.valid().chars().filter(|c| !c.is_ascii()).count();
+        wrong += piece.invalid().len();
+    }
+    right > wrong
 }
 
 /// `\r\n` and lone `\r` become `\n`.
@@ -153,6 +181,22 @@ mod tests {
         assert_eq!(read(&utf_16).unwrap(), text);
         assert_eq!(read(&utf_16_be).unwrap(), text);
         assert_eq!(read(b"\x93N\xe9,\x94 said the bear \x97 twice\x85\r\nSo.").unwrap(), text);
+    }
+
+    #[test]
+    fn a_damaged_byte_does_not_spoil_the_rest_of_a_text() {
+        assert_eq!(read(b"\xe2\x80\x9cN\xe9,\xe2\x80\x9d said").unwrap(), "“Né,” said");
+        assert_eq!(read(b"\xef\xbb\xbfN\xe9 said").unwrap(), "Né said");
+        // A capital before a dash in Windows-1252 happens to be a character of UTF-8.
+        assert_eq!(read(b"\x93CAF\xc9\x97\x94").unwrap(), "“CAFÉ—”");
+        // An odd byte at the end of UTF-16.
+        assert_eq!(read(b"\xff\xfeN\0o\0!").unwrap(), "No\u{fffd}");
+    }
+
+    #[test]
+    fn a_book_has_an_end() {
+        let path = Path::new("long.txt");
+        assert!(matches!(text_of(vec![b'a'; MAX_BOOK + 1], path), Err(Error::TooLong { .. })));
     }
 
     #[test]
@@ -239,7 +283,7 @@ mod tests {
                 prop_assert!(!text.contains('\r'));
             }
             // Whatever the answer, it must not panic.
-            let _ = epub::text(bytes);
+            let _ = text_of(bytes, Path::new("any.epub"));
         }
     }
 }

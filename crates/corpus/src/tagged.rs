@@ -10,8 +10,15 @@ impl Book {
     /// # Errors
     /// If the file can't be read, or a line of it is not a word with its two tags.
     pub fn read_tagged(path: &Path) -> Result<Self, Error> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let text = std::fs::read_to_string(path).map_err(|source| Error::reading(path, source))?;
+        Self::from_tagged(&text, path)
+    }
+
+    /// Reads the text of a tagged book's file.
+    ///
+    /// # Errors
+    /// If a line is not a word with its two tags.
+    pub fn from_tagged(text: &str, path: &Path) -> Result<Self, Error> {
         let mut sentences = vec![Vec::new()];
         for (line, found) in (1..).zip(text.lines()) {
             if !found.is_empty() {

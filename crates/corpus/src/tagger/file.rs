@@ -42,8 +42,7 @@ impl Tagger {
     /// # Errors
     /// If it can't be read, or is not a whole, undamaged weights file of this version.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let bytes =
-            std::fs::read(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let bytes = std::fs::read(path).map_err(|source| Error::reading(path, source))?;
         parse(&bytes).map_err(|damage| Error::Weights { path: Some(path.to_owned()), damage })
     }
 
@@ -218,6 +217,13 @@ impl<'a> Reader<'a> {
             return Err(format!("expected at most {MAX_ENTRIES} weights, found {n_entries}"));
         }
         let tags = self.tags(n_entries as usize, n_tags)?;
+        // A feature that named a tag many times could push its score over the edge.
+        let is_ascending = |span: &[u32]| {
+            tags[span[0] as usize..span[1] as usize].is_sorted_by(|tag, next| tag < next)
+        };
+        if !starts.windows(2).all(is_ascending) {
+            return Err("the tags of a feature are not in ascending order".into());
+        }
         let weights = self.take(n_entries as usize)?.iter().map(|&byte| byte as i8);
         let entries = tags.iter().zip(weights).map(|(&tag, weight)| Entry { tag, weight });
         Ok(Weights::new(keys, starts, entries.collect()))
@@ -329,8 +335,7 @@ mod tests {
     #[test]
     fn a_file_that_is_missing_is_named() {
         let error = Tagger::read(Path::new("no/such.tagger")).map(|_| ()).unwrap_err();
-        expect!["no/such.tagger: No such file or directory (os error 2)"]
-            .assert_eq(&error.to_string());
+        expect!["no/such.tagger: no such file or folder"].assert_eq(&error.to_string());
     }
 
     proptest! {
