@@ -85,12 +85,14 @@ pub fn source(path: &Path, set: &QuestionSet) -> Source {
 
 /// SHA-256 over the names and contents of a set's files: 16 hex digits that stand for the data.
 ///
-/// A folder's files count as far as they are its own; folders in it do not.
+/// A folder's files count as far as they are its own; folders in it do not. A compact form's manifest does
+/// not count either: it says who made the set, and the same questions may be made twice.
 pub fn hash(path: &Path) -> Result<String> {
     let mut files: Vec<PathBuf> = if path.is_dir() {
         let entries = fs::read_dir(path).map_err(Failure::file(path))?;
         let entries: Vec<_> = entries.collect::<Result<_, _>>().map_err(Failure::file(path))?;
-        entries.iter().map(fs::DirEntry::path).filter(|file| file.is_file()).collect()
+        let counts = |file: &PathBuf| file.is_file() && !file.ends_with("manifest.toml");
+        entries.iter().map(fs::DirEntry::path).filter(counts).collect()
     } else {
         vec![path.to_owned()]
     };

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::MODELS;
-use crate::nearest::nearest;
+use questions::nearest;
 
 /// The result of everything here that can fail.
 pub type Result<T> = std::result::Result<T, Error>;

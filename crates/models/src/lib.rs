@@ -40,7 +40,6 @@ mod fixture;
 mod folder;
 mod lowercase;
 mod model;
-mod nearest;
 mod settings;
 mod training;
 
