@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_name_the_place_and_the_way_out() {
+    fn messages_about_books_name_the_place_and_the_way_out() {
         let path = PathBuf::from("tales/bears.txt");
         check(
             Error::Missing { path: path.clone() },
@@ -233,11 +233,16 @@ mod tests {
                 hint: "#]],
         );
         check(
-            Error::TooLong { path: path.clone() },
+            Error::TooLong { path },
             expect![[r#"
                 error: tales/bears.txt: expected a book of at most 256 MiB, found more
                 hint: cut a collection into one file a book"#]],
         );
+    }
+
+    #[test]
+    fn messages_about_taggers_name_the_place_and_the_way_out() {
+        let path = PathBuf::from("tales/bears.txt");
         check(
             Error::TaggedLine { path: path.clone(), line: 2, found: "bear NN".into() },
             expect![[r#"
