@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_name_the_place_and_the_way_out() {
+    fn messages_about_files_name_the_place_and_the_way_out() {
         let path = PathBuf::from("tales/bears.txt");
         check(
             Error::Missing { path: path.clone() },
@@ -203,6 +203,17 @@ mod tests {
             hint: books are recognised by their endings: rename plain text to `.txt`"#]],
         );
         check(
+            Error::Io { path, source: io::ErrorKind::PermissionDenied.into() },
+            expect![[r#"
+                error: tales/bears.txt: cannot be read or written
+                hint: "#]],
+        );
+    }
+
+    #[test]
+    fn messages_about_books_name_the_place_and_the_way_out() {
+        let path = PathBuf::from("tales/bears.txt");
+        check(
             Error::Empty { path: path.clone() },
             expect![[r#"
             error: tales/bears.txt: expected a book, found no text
@@ -227,17 +238,16 @@ mod tests {
                 hint: fetch the book again, or use its plain text (.txt) instead"#]],
         );
         check(
-            Error::Io { path: path.clone(), source: io::ErrorKind::PermissionDenied.into() },
-            expect![[r#"
-                error: tales/bears.txt: cannot be read or written
-                hint: "#]],
-        );
-        check(
-            Error::TooLong { path: path.clone() },
+            Error::TooLong { path },
             expect![[r#"
                 error: tales/bears.txt: expected a book of at most 256 MiB, found more
                 hint: cut a collection into one file a book"#]],
         );
+    }
+
+    #[test]
+    fn messages_about_taggers_name_the_place_and_the_way_out() {
+        let path = PathBuf::from("tales/bears.txt");
         check(
             Error::TaggedLine { path: path.clone(), line: 2, found: "bear NN".into() },
             expect![[r#"

@@ -13,33 +13,8 @@ use std::ops::Range;
 
 use lines::Lines;
 
-/// What a piece that is not the tale is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    /// Project Gutenberg's words before the book.
-    Header,
-    /// Project Gutenberg's words after the book.
-    Licence,
-    /// Who made the file.
-    Credits,
-    /// What the maker of the file has to say about it.
-    TranscribersNote,
-    /// A table of contents or a list of illustrations.
-    Contents,
-    /// The caption of an illustration.
-    Illustration,
-}
-
-/// A piece of a text that is not the tale.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// What it is.
-    pub part: Part,
-    /// Where it stands in the text, in bytes.
-    pub range: Range<usize>,
-}
-
-/// The text without the pieces that [`find`] finds.
+/// The text without what Project Gutenberg put before and after the book, who made the file, notes of transcribers,
+/// tables of contents, lists of illustrations and captions.
 pub fn cut(text: &str) -> Cow<'_, str> {
     let pieces = find(text);
     if pieces.is_empty() {
@@ -48,44 +23,39 @@ pub fn cut(text: &str) -> Cow<'_, str> {
     let mut tale = String::with_capacity(text.len());
     let mut place = 0;
     for piece in pieces {
-        tale.push_str(&text[place..piece.range.start]);
-        place = piece.range.end;
+        tale.push_str(&text[place..piece.start]);
+        place = piece.end;
     }
     tale.push_str(&text[place..]);
     Cow::Owned(tale)
 }
 
 /// The pieces of a text that are not the tale, in their order; none overlaps another.
-pub fn find(text: &str) -> Vec<Piece> {
+fn find(text: &str) -> Vec<Range<usize>> {
     let lines = Lines::of(text);
     let mut pieces = Vec::new();
     let mut place = 0;
     for book in books(&lines) {
-        let before = if place == 0 { Part::Header } else { Part::Licence };
+        pieces.push(lines.bytes(place..book.start));
+        pieces.extend(credits(&lines, book.clone()).map(|piece| lines.bytes(piece)));
+        pieces.extend(notes(&lines, book.clone()).map(|piece| lines.bytes(piece)));
+        pieces
+            .extend(contents::find(&lines, book.clone()).into_iter().map(|list| lines.bytes(list)));
         pieces.extend(brackets::find(text, lines.bytes(book.clone())));
-        let mut add = |part, range| pieces.push(Piece { part, range: lines.bytes(range) });
-        add(before, place..book.start);
-        credits(&lines, book.clone()).for_each(|range| add(Part::Credits, range));
-        notes(&lines, book.clone()).for_each(|range| add(Part::TranscribersNote, range));
-        contents::find(&lines, book.clone())
-            .into_iter()
-            .for_each(|range| add(Part::Contents, range));
         place = book.end;
     }
-    pieces.push(Piece { part: Part::Licence, range: lines.start(place)..text.len() });
+    pieces.push(lines.bytes(place..lines.len()));
     without_overlaps(pieces)
 }
 
 /// The pieces in order; one that starts in another is a part of it.
-fn without_overlaps(mut pieces: Vec<Piece>) -> Vec<Piece> {
-    pieces.retain(|piece| !piece.range.is_empty());
-    pieces.sort_by_key(|piece| (piece.range.start, piece.part));
-    let mut kept: Vec<Piece> = Vec::new();
+fn without_overlaps(mut pieces: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    pieces.retain(|piece| !piece.is_empty());
+    pieces.sort_by_key(|piece| piece.start);
+    let mut kept: Vec<Range<usize>> = Vec::new();
     for piece in pieces {
         match kept.last_mut() {
-            Some(last) if piece.range.start < last.range.end => {
-                last.range.end = last.range.end.max(piece.range.end);
-            }
+            Some(last) if piece.start < last.end => last.end = last.end.max(piece.end),
             _ => kept.push(piece),
         }
     }
@@ -255,10 +225,6 @@ mod tests {
     const TALE: &str =
         "\nTHE THREE BEARS\n\nOnce there were three bears.\n\nThe end of the tale.\n\n";
 
-    fn parts(text: &str) -> Vec<Part> {
-        find(text).into_iter().map(|piece| piece.part).collect()
-    }
-
     #[test]
     fn every_wording_of_header_and_licence_goes() {
         let headers = [
@@ -398,7 +364,6 @@ mod tests {
             "+--------+\n| Transcriber's Note: |\n| Two bowls.          |\n+--------+\n",
         ] {
             let text = format!("{TALE}{note}{TALE}");
-            assert_eq!(parts(&text), [Part::TranscribersNote], "{note}");
             assert_eq!(cut(&text), format!("{TALE}{TALE}"), "{note}");
         }
     }
@@ -407,7 +372,7 @@ mod tests {
     fn a_caption_in_a_list_goes_with_it() {
         let text =
             "CONTENTS\n\nThe Bears\n\n[Illustration: The Bowl]\n\nThe Beds\n\n\n\nThe Bears\n";
-        assert_eq!(parts(text), [Part::Contents]);
+        assert_eq!(find(text).len(), 1);
         assert_eq!(cut(text), "\n\n\nThe Bears\n");
     }
 
@@ -416,8 +381,8 @@ mod tests {
         fn pieces_stand_in_order(text in "(\\*\\*\\* (START|END) OF THE PROJECT GUTENBERG|CONTENTS|\\[Illustration|\\]|\\{|[.]jpg\\}|Produced by|Transcriber's Note|The Bear|é|I[.]|\n|\n\n| |[+|]){0,30}") {
             let mut place = 0;
             for piece in find(&text) {
-                prop_assert!(place <= piece.range.start && piece.range.start < piece.range.end);
-                place = piece.range.end;
+                prop_assert!(place <= piece.start && piece.start < piece.end);
+                place = piece.end;
             }
             prop_assert!(place <= text.len());
             prop_assert!(cut(&text).len() <= text.len());

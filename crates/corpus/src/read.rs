@@ -258,6 +258,23 @@ mod tests {
         assert_eq!(names, ["Z.txt", "a.EPUB", "b.txt", "more/c.txt"].map(Path::new));
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn a_loop_of_links_and_names_that_are_no_text_stop_nobody() {
+        use std::ffi::OsStr;
+        use std::os::unix::{ffi::OsStrExt as _, fs::symlink};
+
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        symlink(folder, folder.join("loop.txt")).unwrap();
+        symlink(folder.join("nowhere"), folder.join("broken.txt")).unwrap();
+        let odd = folder.join(OsStr::from_bytes(b"b\xe9ar.txt"));
+        fs::write(&odd, "A bear.").unwrap();
+        symlink(&odd, folder.join("link.txt")).unwrap();
+        assert_eq!(books_in(folder).unwrap(), [odd, folder.join("link.txt")]);
+        assert_eq!(read_text(&folder.join("link.txt")).unwrap(), "A bear.");
+    }
+
     #[test]
     fn a_folder_without_books_is_an_error() {
         let folder = tempfile::tempdir().unwrap();

@@ -3,36 +3,34 @@
 
 use std::ops::Range;
 
-use super::{Part, Piece};
-
 /// Longer than any caption, and short enough that brackets without an end cost little time.
 const LONGEST: usize = 2000;
 
 /// What a piece starts with, in small letters.
-const OPENINGS: [(&str, Part); 8] = [
-    ("[illustration", Part::Illustration),
-    ("[frontispiece", Part::Illustration),
-    ("[picture:", Part::Illustration),
-    ("[transcriber's note", Part::TranscribersNote),
-    ("[transcriber’s note", Part::TranscribersNote),
-    ("[transcribers' note", Part::TranscribersNote),
-    ("[transcriber note", Part::TranscribersNote),
-    ("[note by transcriber", Part::TranscribersNote),
+const OPENINGS: [&str; 8] = [
+    "[illustration",
+    "[frontispiece",
+    "[picture:",
+    "[transcriber's note",
+    "[transcriber’s note",
+    "[transcribers' note",
+    "[transcriber note",
+    "[note by transcriber",
 ];
 
 /// What a caption in braces ends with.
 const PICTURES: [&str; 3] = [".jpg}", ".png}", ".gif}"];
 
 /// The pieces in brackets that start in a stretch of the text.
-pub(super) fn find(text: &str, body: Range<usize>) -> Vec<Piece> {
+pub(super) fn find(text: &str, body: Range<usize>) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut place = body.start;
     while let Some(found) = text[place..body.end].find(['[', '{']) {
         let start = place + found;
         let rest = &text[start..body.end];
         match if rest.starts_with('[') { bracketed(rest) } else { braced(rest) } {
-            Some((part, length)) => {
-                pieces.push(Piece { part, range: start..start + length });
+            Some(length) => {
+                pieces.push(start..start + length);
                 place = start + length;
             }
             None => place = start + 1,
@@ -41,13 +39,13 @@ pub(super) fn find(text: &str, body: Range<usize>) -> Vec<Piece> {
     pieces
 }
 
-/// A known piece at the start of a text, and its length: up to the bracket that closes the first.
-fn bracketed(text: &str) -> Option<(Part, usize)> {
+/// The length of a known piece at the start of a text: up to the bracket that closes the first.
+fn bracketed(text: &str) -> Option<usize> {
     let starts_with = |opening: &str| {
         let start = text.as_bytes().get(..opening.len());
         start.is_some_and(|start| start.eq_ignore_ascii_case(opening.as_bytes()))
     };
-    let (_, part) = OPENINGS.iter().find(|(opening, _)| starts_with(opening))?;
+    OPENINGS.iter().find(|opening| starts_with(opening))?;
     let mut depth = 0;
     for (place, byte) in text.bytes().enumerate().take(LONGEST) {
         match byte {
@@ -56,18 +54,18 @@ fn bracketed(text: &str) -> Option<(Part, usize)> {
             _ => {}
         }
         if depth == 0 {
-            return Some((*part, place + 1));
+            return Some(place + 1);
         }
     }
     None
 }
 
-/// A caption in braces with the name of a picture at its end and no brace inside.
-fn braced(text: &str) -> Option<(Part, usize)> {
+/// The length of a caption in braces with the name of a picture at its end and no brace inside.
+fn braced(text: &str) -> Option<usize> {
     let inside = &text[1..];
     let length = inside.find(['{', '}'])? + 2;
     let is_picture = PICTURES.iter().any(|ending| text[..length].ends_with(ending));
-    is_picture.then_some((Part::Illustration, length))
+    is_picture.then_some(length)
 }
 
 #[cfg(test)]
@@ -77,7 +75,7 @@ mod tests {
     fn cut(text: &str) -> String {
         let mut left = text.to_owned();
         for piece in find(text, 0..text.len()).into_iter().rev() {
-            left.replace_range(piece.range, "");
+            left.replace_range(piece, "");
         }
         left
     }

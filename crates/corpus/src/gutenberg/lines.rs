@@ -23,11 +23,6 @@ impl<'a> Lines<'a> {
         self.starts.len() - 1
     }
 
-    /// Where a line starts in the text; its end for the line after the last.
-    pub(super) fn start(&self, line: usize) -> usize {
-        self.starts[line]
-    }
-
     /// The bytes of some lines, their line ends included.
     pub(super) fn bytes(&self, lines: Range<usize>) -> Range<usize> {
         self.starts[lines.start]..self.starts[lines.end]

@@ -312,6 +312,8 @@ mod tests {
         let mut left_over = body(&small_tagger());
         left_over.push(0);
         let short = &body(&small_tagger())[..20];
+        let mut twice = small_tagger();
+        twice.pos.entries[1].tag = 0;
         let messages = [
             damage(b"PK\x03\x04"),
             damage(&version),
@@ -320,6 +322,7 @@ mod tests {
             damage(&long),
             damage(&file(&left_over)),
             damage(&file(short)),
+            damage(&twice.to_bytes()),
         ];
         expect![[r#"
             weights: it is not a weights file of this program
@@ -328,7 +331,8 @@ mod tests {
             weights: its checksum is wrong: the file is damaged or cut off
             weights: expected at most 67108864 bytes unpacked, found 4294967295
             weights: 1 bytes are left over at its end
-            weights: expected 4 more bytes, found 3"#]]
+            weights: expected 4 more bytes, found 3
+            weights: the tags of a feature are not in ascending order"#]]
         .assert_eq(&messages.join("\n"));
     }
 
