@@ -6,6 +6,7 @@ use crate::commands::{
     answer, bench, build, combine, compare, convert, evaluate, fetch, models, report, reproduce,
     stats, tag, train, train_tagger,
 };
+use crate::failure::stop_kindly;
 use crate::progress::Progress;
 
 /// Version and commit, as every manifest records them.
@@ -68,6 +69,17 @@ enum Command {
     },
 }
 
+impl Command {
+    /// What Ctrl-C leaves behind.
+    fn kept_when_stopped(&self) -> &'static str {
+        match self {
+            Self::Reproduce(_) => "what is done is kept, and the same command goes on from there",
+            Self::Fetch(_) => "what has arrived is kept, and the same command goes on from there",
+            _ => "nothing was written",
+        }
+    }
+}
+
 impl Cli {
     /// Runs the command that was typed.
     pub fn run(self) -> anyhow::Result<()> {
@@ -75,6 +87,7 @@ impl Cli {
             rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
         }
         let progress = Progress { quiet: self.quiet };
+        stop_kindly(self.command.kept_when_stopped())?;
         match self.command {
             Command::Reproduce(options) => reproduce::run(&options, progress),
             Command::Build(options) => build::run(&options, progress),

@@ -134,6 +134,17 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     })
 }
 
+/// On Ctrl-C says what is kept and stops. Outputs are renamed into place when whole, so nothing else is needed.
+#[expect(clippy::exit, clippy::print_stderr, reason = "the person has asked to stop")]
+pub fn stop_kindly(kept: &'static str) -> anyhow::Result<()> {
+    let stop = move || {
+        eprintln!("\nstopped: {kept}");
+        // 128 + SIGINT, as shells have it.
+        std::process::exit(130)
+    };
+    Ok(ctrlc::set_handler(stop)?)
+}
+
 struct Cause<'a>(&'a (dyn std::error::Error + 'static));
 
 impl Cause<'_> {

@@ -22,6 +22,9 @@ pub struct Options {
     to: Option<Format>,
     #[command(flatten)]
     origin: Origin,
+    /// Replace the candidates of each question by placeholders, drawn from this seed (Appendix D)
+    #[arg(long, value_name = "SEED", num_args = 0..=1, default_missing_value = "1")]
+    anonymise: Option<u64>,
     /// Replace the output if it is there
     #[arg(long)]
     force: bool,
@@ -37,7 +40,10 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
         Some(format) => format,
         None => Format::of_output(&options.output)?,
     };
-    let set = sets::open(&options.input, &options.origin, &options.origin.on, progress)?;
+    let mut set = sets::open(&options.input, &options.origin, &options.origin.on, progress)?;
+    if let Some(seed) = options.anonymise {
+        set = questions::anonymise(&set, seed);
+    }
     let writing = progress.spinner("write", options.output.display().to_string());
     set.write(&options.output, format, options.force)?;
     writing.finish_and_clear();

@@ -60,6 +60,22 @@ fn every_form_holds_the_same_questions() {
 }
 
 #[test]
+fn anonymised_questions_hold_placeholders_alone() {
+    let folder = TempDir::new().unwrap();
+    goldilocks(folder.path(), &["build", "-o", "set"]);
+    let said = goldilocks(folder.path(), &["convert", "set", "a.jsonl", "--anonymise", "7"]);
+    assert!(said.starts_with("exit 0\n"), "{said}");
+    let text = fs::read_to_string(folder.path().join("a.jsonl")).unwrap();
+    for line in text.lines() {
+        let question: serde_json::Value = serde_json::from_str(line).unwrap();
+        let options = question["options"].as_array().unwrap();
+        let expected: Vec<String> = (0..10).map(|n| format!("@candidate{n}")).collect();
+        assert_eq!(options, &expected);
+        assert!(expected.iter().any(|placeholder| question["answer"] == *placeholder));
+    }
+}
+
+#[test]
 fn a_killed_run_goes_on_and_ends_with_the_same_bytes() {
     let whole = TempDir::new().unwrap();
     goldilocks(whole.path(), &["reproduce"]);
