@@ -1,6 +1,7 @@
 //! `goldilocks bench`: how fast the stages are here, as ratios to a peer where there is one.
 
 use std::fs::{self, File};
+use std::hint::black_box;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -136,7 +137,7 @@ fn build(texts: &[(String, String)], counts: Counts) -> Result<(Measured, Questi
     Ok((Measured { stage, seconds, amount: set.len(), unit: "questions", peer: None }, set))
 }
 
-/// Writes the questions in a form and reads them again, beside a plain reader of lines.
+/// Writes the questions in a form and reads them again, beside a plain reader.
 fn read(set: &QuestionSet, format: Format, path: &Path) -> Result<Measured> {
     set.write(path, format, true)?;
     let options = OpenOptions { split: Some(Split::Train), ..OpenOptions::default() };
@@ -145,17 +146,23 @@ fn read(set: &QuestionSet, format: Format, path: &Path) -> Result<Measured> {
     let peer = match format {
         Format::Cbt => {
             let files = if path.is_dir() { files_in(path)? } else { vec![path.to_owned()] };
-            let (seconds, lines) = fastest(|| -> std::io::Result<usize> {
-                let lines = |file| Ok(BufReader::new(File::open(file)?).lines().count());
-                files.iter().map(lines).sum()
-            });
-            lines.map_err(Failure::file(path))?;
-            Some(Peer { name: "a plain reader of its lines", per_second: amount as f64 / seconds })
+            let (seconds, read) = fastest(|| files.iter().try_for_each(|file| plain_reader(file)));
+            read.map_err(Failure::file(path))?;
+            Some(Peer { name: "a plain reader of words", per_second: amount as f64 / seconds })
         }
         _ => None,
     };
     let stage = format!("read, {} form", format.code());
     Ok(Measured { stage, seconds, amount, unit: "questions", peer })
+}
+
+/// What one would write first: each line as a list of its words.
+fn plain_reader(file: &Path) -> std::io::Result<()> {
+    for line in BufReader::new(File::open(file)?).lines() {
+        let words: Vec<String> = line?.split(' ').map(str::to_owned).collect();
+        black_box(words);
+    }
+    Ok(())
 }
 
 fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
