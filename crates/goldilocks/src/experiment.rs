@@ -1,5 +1,6 @@
 //! A table of the paper as data: which models with which settings, on which splits.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -43,6 +44,12 @@ struct Row {
     /// Settings that are not left at their defaults.
     #[serde(default)]
     settings: toml::Table,
+}
+
+impl Row {
+    fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.model)
+    }
 }
 
 /// A row to be run: a model with all its settings.
@@ -96,6 +103,15 @@ impl Experiment {
                 return Err(wrong(format!("unknown table `{table}`: expected `{known}`")).into());
             }
         }
+        let mut names = BTreeSet::new();
+        for name in experiment.rows.iter().flatten().map(Row::name) {
+            if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\']) {
+                return Err(wrong(format!("row `{name}`: a name is part of a file's name")).into());
+            }
+            if !names.insert(name) {
+                return Err(wrong(format!("two rows are named `{name}`: give one a `name`")).into());
+            }
+        }
         Ok(experiment)
     }
 
@@ -111,10 +127,7 @@ impl Experiment {
             None => all().collect(),
             Some(rows) => rows
                 .iter()
-                .map(|row| {
-                    let name = row.name.clone().unwrap_or_else(|| row.model.clone());
-                    (name, row.model.as_str(), Some(&row.settings))
-                })
+                .map(|row| (row.name().to_owned(), row.model.as_str(), Some(&row.settings)))
                 .collect(),
         };
         let plan = |(name, model, own): (String, &str, Option<&toml::Table>)| {
@@ -147,6 +160,23 @@ mod tests {
             experiment.plan(false).unwrap();
         }
         assert_eq!(Experiment::named("table-2").unwrap().plan(false).unwrap().len(), MODELS.len());
+    }
+
+    #[test]
+    fn rows_have_names_of_their_own_that_stay_in_the_folder() {
+        let error = |rows: &str| {
+            let text = format!("title = 'x'\n{rows}");
+            Experiment::from_toml(Path::new("own.toml"), &text).unwrap_err().to_string()
+        };
+        let row = "[[rows]]\nmodel = 'word-distance'\n";
+        assert_eq!(
+            error(&row.repeat(2)),
+            "own.toml: two rows are named `word-distance`: give one a `name`"
+        );
+        assert_eq!(
+            error(&format!("{row}name = '../x'")),
+            "own.toml: row `../x`: a name is part of a file's name"
+        );
     }
 
     #[test]

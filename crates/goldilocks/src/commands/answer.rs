@@ -26,7 +26,7 @@ pub struct Options {
     #[command(flatten)]
     origin: Origin,
     /// Seed of draws between equal scores, and of --shuffle-sentences
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::seed())]
     seed: u64,
     /// Control: leave the context out
     #[arg(long, conflicts_with_all = ["context_only", "last_sentences", "shuffle_sentences"])]

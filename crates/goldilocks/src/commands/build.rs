@@ -29,7 +29,7 @@ pub struct Options {
     #[arg(long, value_name = "SET")]
     like: Option<super::Like>,
     /// Seed of every random choice: splits, candidates, which questions are kept
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::seed())]
     seed: u64,
     /// Lines of `split TAB file name`: which book is for train, valid and test [default: drawn]
     #[arg(long, value_name = "FILE")]

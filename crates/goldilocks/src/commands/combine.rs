@@ -31,7 +31,7 @@ pub struct Options {
     #[arg(short, long, value_name = "PRED.jsonl")]
     output: PathBuf,
     /// Seed of draws between equal scores
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::seed())]
     seed: u64,
     /// Replace the output if it is there
     #[arg(long)]

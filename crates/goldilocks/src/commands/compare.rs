@@ -24,7 +24,7 @@ pub struct Options {
     #[command(flatten)]
     origin: Origin,
     /// Seed of the bootstrap
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::seed())]
     seed: u64,
     /// For programs
     #[arg(long)]

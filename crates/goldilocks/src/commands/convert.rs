@@ -23,7 +23,7 @@ pub struct Options {
     #[command(flatten)]
     origin: Origin,
     /// Replace the candidates of each question by placeholders, drawn from this seed (Appendix D)
-    #[arg(long, value_name = "SEED", num_args = 0..=1, default_missing_value = "1")]
+    #[arg(long, value_name = "SEED", num_args = 0..=1, default_missing_value = "1", value_parser = super::seed())]
     anonymise: Option<u64>,
     /// Replace the output if it is there
     #[arg(long)]

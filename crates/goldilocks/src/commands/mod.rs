@@ -58,6 +58,11 @@ pub fn split(code: &str) -> Result<Split, String> {
     Split::from_code(code).ok_or_else(|| "expected train, valid or test".to_owned())
 }
 
+/// Parses a seed, for clap: what a manifest's TOML can hold.
+pub fn seed() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(..=i64::MAX as u64)
+}
+
 /// `1234567` → `1,234,567`.
 pub fn thousands(number: usize) -> String {
     let digits = number.to_string();

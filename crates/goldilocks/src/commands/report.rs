@@ -26,7 +26,7 @@ pub struct Options {
     #[arg(long = "table", value_name = "TABLE", default_value = "table-2", value_parser = table)]
     tables: Vec<TableKind>,
     /// Seed that the predictions come from, for the table's notes
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::seed())]
     seed: u64,
     /// Folder to write the report into
     #[arg(short, long, value_name = "DIR", default_value = "report")]

@@ -50,7 +50,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     experiment: Option<PathBuf>,
     /// Seed of every random choice
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::seed())]
     seed: u64,
 }
 

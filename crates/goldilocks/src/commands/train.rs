@@ -28,7 +28,7 @@ pub struct Options {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
     /// Seed of every random choice
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::seed())]
     seed: u64,
     /// Replace the model if it is there
     #[arg(long)]
