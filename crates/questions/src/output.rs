@@ -49,7 +49,18 @@ pub(crate) fn write_folder(
     if let Some(entry) = names.into_iter().find(|name| !is_ours(name)) {
         return Err(Error::ForeignFolder { path: path.to_owned(), entry });
     }
-    atomic::write_folder(path, |cause| Error::Write { path: path.to_owned(), cause }, contents)
+    // The folder is filled under another name, which says nothing to the person.
+    let in_place = |inside: &Path, error| match error {
+        Error::Write { path: written, cause } => {
+            let name = written.strip_prefix(inside).map(|name| path.join(name));
+            Error::Write { path: name.unwrap_or(written), cause }
+        }
+        other => other,
+    };
+    let failed = |cause| Error::Write { path: path.to_owned(), cause };
+    atomic::write_folder(path, failed, |inside| {
+        contents(inside).map_err(|error| in_place(inside, error))
+    })
 }
 
 /// The names in a folder; none if it is not there.
@@ -150,6 +161,20 @@ mod tests {
         write(true, "second").unwrap();
         assert_eq!(fs::read_to_string(path.join("part.txt")).unwrap(), "second");
         assert_eq!(listed(folder.path()), ["set"]);
+    }
+
+    #[test]
+    fn a_full_disk_is_told_of_the_place_that_was_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("set");
+        let fill = |inside: &Path| {
+            let file = inside.join("part.txt");
+            write_file(&file, false, |out| full_disk(out, &file))
+        };
+        let error = write_folder(&path, false, |_| true, fill).unwrap_err();
+        let Error::Write { path: named, .. } = error else { panic!("{error}") };
+        assert_eq!(named, path.join("part.txt"));
+        assert!(listed(folder.path()).is_empty());
     }
 
     #[test]
