@@ -35,6 +35,7 @@ use evaluation::Checked;
 use questions::{QuestionSet, Statistics};
 
 pub use error::Error;
+pub use number::count as thousands;
 pub use paper::TableKind;
 use table::Table;
 

@@ -24,6 +24,8 @@ use questions::{Split, WordClass};
 
 use crate::failure::Failure;
 
+pub use ::report::thousands;
+
 /// A set to be like: so far the released Children's Book Test alone.
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]
 pub enum Like {
@@ -63,19 +65,6 @@ pub fn seed() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(..=i64::MAX as u64)
 }
 
-/// `1234567` → `1,234,567`.
-pub fn thousands(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// `1 book`, `1,204 books`.
 pub fn counted(number: usize, noun: &str) -> String {
     format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
@@ -86,8 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_grouped_by_thousands() {
-        assert_eq!([0, 999, 1000, 656_957].map(thousands), ["0", "999", "1,000", "656,957"]);
+    fn what_is_counted_is_named_in_the_right_number() {
         assert_eq!(
             (counted(1, "book"), counted(1204, "book")),
             ("1 book".into(), "1,204 books".into())
