@@ -23,8 +23,8 @@ pub struct Cli {
     #[command(subcommand)]
     command: Command,
     /// Threads to work with; the results are the same for any number [default: all cores]
-    #[arg(long, global = true, value_name = "N")]
-    threads: Option<usize>,
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
     /// Print results and errors only
     #[arg(short, long, global = true)]
     quiet: bool,
@@ -84,7 +84,7 @@ impl Cli {
     /// Runs the command that was typed.
     pub fn run(self) -> anyhow::Result<()> {
         if let Some(threads) = self.threads {
-            rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+            rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global()?;
         }
         let progress = Progress { quiet: self.quiet };
         stop_kindly(self.command.kept_when_stopped())?;
