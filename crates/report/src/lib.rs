@@ -143,8 +143,8 @@ pub fn text(report: &Report<'_>) -> Result<String, Error> {
 /// Writes `index.html` and each table as `.md`, `.tex` and `.csv` into a folder; gives their paths.
 ///
 /// # Errors
-/// [`Error::Exists`] where a file is there already and `overwrite` is not set, before anything is
-/// written; [`Error::File`]; [`Error::Evaluation`] where predictions give no figure.
+/// [`Error::Exists`] where a report is there already and `overwrite` is not set; [`Error::ForeignFolder`] where
+/// the folder holds anything else; [`Error::File`]; [`Error::Evaluation`] where predictions give no figure.
 pub fn write(report: &Report<'_>, folder: &Path, overwrite: bool) -> Result<Vec<PathBuf>, Error> {
     let tables = tables(report)?;
     let grids = grids(report, &tables, |_| true);
