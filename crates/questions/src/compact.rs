@@ -267,7 +267,7 @@ fn decode_questions(
             return Err(Damage("a question has an answer or a book that is not there"));
         }
         check(set, &query, &candidates).map_err(|_| Damage("a question breaks the rules of §2"))?;
-        if !options.wants(split) {
+        if !options.wants(split, class) {
             continue;
         }
         let (query, candidates) = (&query[..], &candidates[..]);
@@ -468,7 +468,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bears");
         write(&set, &path, Table::new(), false).unwrap();
-        let set = read(&path, &OpenOptions { class, split, only: None }).unwrap();
+        let set = read(&path, &OpenOptions { class, split, ..OpenOptions::default() }).unwrap();
         assert_eq!((set.class(0), set.split(0)), (Some(WordClass::CommonNoun), Some(Split::Valid)));
         assert_eq!((set.class(1), set.split(1)), (class, split));
     }

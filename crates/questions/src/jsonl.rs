@@ -50,7 +50,7 @@ impl<'a> Row<'a> {
     pub(crate) fn assemble(&self, assembler: &mut Assembler<'_>) -> Result<(), Flaw> {
         let class = code(&self.class, "class", "`NE`, `CN`, `V` or `P`", WordClass::from_code)?;
         let split = code(&self.split, "split", "`train`, `valid` or `test`", Split::from_code)?;
-        if !assembler.wants(split) {
+        if !assembler.wants(split, class) {
             return Ok(());
         }
         let sentences: Vec<&[u8]> = self.sentences.iter().map(|text| text.as_bytes()).collect();
