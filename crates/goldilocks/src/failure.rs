@@ -1,5 +1,6 @@
 //! Errors that a person sees: what is wrong and where, then what to do about it.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 /// What a command can run into beyond the errors of the library crates.
@@ -9,6 +10,24 @@ pub enum Failure {
     #[error("{}: exists already", path.display())]
     OutputExists {
         /// The output.
+        path: PathBuf,
+    },
+    /// Every book was left out.
+    #[error("no book is left: {n_books} of {n_books} left out")]
+    NoGoodBook {
+        /// How many there were.
+        n_books: usize,
+    },
+    /// A set without anything to train on.
+    #[error("{}: holds no question of `train` or `valid`", path.display())]
+    NothingToTrainOn {
+        /// The set.
+        path: PathBuf,
+    },
+    /// A question set that is named again.
+    #[error("{}: is named twice: expected each question set once", path.display())]
+    NamedTwice {
+        /// The set.
         path: PathBuf,
     },
     /// A setting that is not one.
@@ -82,6 +101,14 @@ impl Failure {
             Self::OutputExists { .. } => {
                 Some("choose another `-o`, or add `--force` to replace it".to_owned())
             }
+            Self::NoGoodBook { .. } => {
+                Some("are these whole books, as .txt or .epub? `goldilocks tag BOOK` shows one".to_owned())
+            }
+            Self::NothingToTrainOn { .. } => Some(
+                "one book alone is all `test`: build three or more, or say which is which with `goldilocks build --split FILE`"
+                    .to_owned(),
+            ),
+            Self::NamedTwice { .. } => Some("leave one of them out".to_owned()),
             Self::UnknownTable { .. } => {
                 let names: Vec<&str> = crate::experiment::names().collect();
                 Some(format!("the tables are `{}`", names.join("`, `")))
@@ -92,7 +119,16 @@ impl Failure {
             Self::NoTaggedBooks { .. } => {
                 Some("`goldilocks tag BOOK > FILE` writes a book in the right form".to_owned())
             }
-            Self::Setting { .. } | Self::File { .. } => None,
+            Self::Setting { .. } => None,
+            Self::File { source, .. } => Some(
+                match source.kind() {
+                    ErrorKind::NotFound => "is the name spelled right? `ls` shows what is there",
+                    ErrorKind::InvalidData => "is it the right file? expected text in UTF-8",
+                    ErrorKind::StorageFull => "make room on the disk, or choose another place",
+                    _ => "is it the right place, and may you read and write there?",
+                }
+                .to_owned(),
+            ),
             Self::Checksum { .. } => Some(
                 "the download was removed; try again, or name another mirror with `--from URL`"
                     .to_owned(),
