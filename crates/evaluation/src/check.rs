@@ -273,7 +273,7 @@ mod tests {
             |rows| drop(rows.remove(0)),
             expect![[r#"
             valid.jsonl: 1 of the 2 questions of split `valid` are missing: `4ec621c63a5b6161`
-            hint: is it the right set? without `--questions` the figures cover only what is there"#]],
+            hint: is it the right set? `--on` and `--class` choose what was answered of it"#]],
         );
         check_error(
             &set,

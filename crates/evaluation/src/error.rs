@@ -252,7 +252,7 @@ impl Error {
                     .to_owned(),
             ),
             Self::Missing { .. } => Some(
-                "is it the right set? without `--questions` the figures cover only what is there"
+                "is it the right set? `--on` and `--class` choose what was answered of it"
                     .to_owned(),
             ),
             Self::NothingToFit { .. } => {
@@ -262,7 +262,7 @@ impl Error {
                 Some("name the models' validation predictions in the same order".to_owned())
             }
             Self::OtherQuestions { .. } => Some(
-                "answer the same set and splits with both models; both files need `split`"
+                "answer the same set and splits with both models, or choose what both have with `--on` and `--class`"
                     .to_owned(),
             ),
         }

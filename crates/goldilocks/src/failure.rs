@@ -18,10 +18,10 @@ pub enum Failure {
         /// How many there were.
         n_books: usize,
     },
-    /// A set without anything to train on.
-    #[error("{}: holds no question of `train` or `valid`", path.display())]
-    NothingToTrainOn {
-        /// The set.
+    /// A folder that `reproduce` leaves alone.
+    #[error("{}: holds a question set or a model, not a reproduction", path.display())]
+    NoReproduction {
+        /// The folder.
         path: PathBuf,
     },
     /// A question set that is named again.
@@ -104,10 +104,7 @@ impl Failure {
             Self::NoGoodBook { .. } => {
                 Some("are these whole books, as .txt or .epub? `goldilocks tag BOOK` shows one".to_owned())
             }
-            Self::NothingToTrainOn { .. } => Some(
-                "one book alone is all `test`: build three or more, or say which is which with `goldilocks build --split FILE`"
-                    .to_owned(),
-            ),
+            Self::NoReproduction { .. } => Some("choose another `-o`".to_owned()),
             Self::NamedTwice { .. } => Some("leave one of them out".to_owned()),
             Self::UnknownTable { .. } => {
                 let names: Vec<&str> = crate::experiment::names().collect();
@@ -124,6 +121,10 @@ impl Failure {
                 match source.kind() {
                     ErrorKind::NotFound => "is the name spelled right? `ls` shows what is there",
                     ErrorKind::InvalidData => "is it the right file? expected text in UTF-8",
+                    ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
+                        "a file stands where a folder is needed: choose another place"
+                    }
+                    ErrorKind::IsADirectory => "name a file, not a folder",
                     ErrorKind::StorageFull => "make room on the disk, or choose another place",
                     _ => "is it the right place, and may you read and write there?",
                 }

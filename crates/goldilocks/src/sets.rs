@@ -21,7 +21,7 @@ pub struct Origin {
     #[arg(long, value_name = "CLASS", value_parser = crate::commands::word_class)]
     pub class: Option<WordClass>,
     /// Splits to work on; also the split of questions that do not tell theirs
-    #[arg(long, value_name = "SPLIT", value_parser = crate::commands::split)]
+    #[arg(long, value_name = "SPLIT", value_delimiter = ',', value_parser = crate::commands::split)]
     pub on: Vec<Split>,
 }
 

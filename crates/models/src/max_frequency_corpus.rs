@@ -39,7 +39,8 @@ fn train(_: &Settings, training: &Training<'_>) -> Result<Box<dyn Model>> {
             return Err(Error::NothingToTrainOn {
                 model: ENTRY.name,
                 expected: "running text or questions of the training split",
-                hint: "`goldilocks stats SET` shows the splits of a set",
+                hint: "one book alone is all `test`: build three or more, or say which is which with \
+                       `goldilocks build --split FILE`",
             });
         }
         training.reporter.report(Event::Warning(

@@ -48,9 +48,7 @@ pub struct Options {
 
 /// Answers and writes; without `--on`, a folder's validation and test splits.
 pub fn run(options: &Options, progress: Progress) -> Result<()> {
-    if options.output.exists() && !options.force {
-        return Err(Failure::OutputExists { path: options.output.clone() }.into());
-    }
+    super::check_output(&options.output, options.force)?;
     let mut named = BTreeSet::new();
     let mut is_new = |path: &PathBuf| named.insert(path.canonicalize().unwrap_or(path.clone()));
     if let Some(path) = options.sets.iter().find(|path| !is_new(path)) {

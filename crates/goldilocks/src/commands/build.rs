@@ -218,7 +218,7 @@ impl Options {
         if self.split.is_none() && !self.books.is_empty() && lines.len() < 3 {
             let drawn = lines.iter().map(|line| format!("{} is {}", line.name, line.split.code()));
             super::print(format_args!(
-                "\nSplits, drawn: {}. `--split FILE` gives others; of three books on, each split gets one.\n",
+                "\nSplits, drawn: {}. `--split FILE` gives others; of three books or more, each split gets one.\n",
                 drawn.collect::<Vec<_>>().join(", ")
             ))?;
         }

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use anyhow::Result;
 use evaluation::{Only, Predictions, QuestionIndex};
 
-use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::sets::{self, Origin};
 
@@ -40,9 +39,7 @@ pub struct Options {
 
 /// Combines and writes; says which weights were fitted.
 pub fn run(options: &Options, progress: Progress) -> Result<()> {
-    if options.output.exists() && !options.force {
-        return Err(Failure::OutputExists { path: options.output.clone() }.into());
-    }
+    super::check_output(&options.output, options.force)?;
     let questions = options.questions.as_deref();
     let read = |paths: &[PathBuf], only: Only| {
         sets::predictions(paths, questions, &options.origin, &only, progress)

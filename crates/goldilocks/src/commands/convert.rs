@@ -6,6 +6,7 @@ use anyhow::Result;
 use questions::{Format, compact};
 use toml::Table;
 
+use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::sets::{self, Origin};
 
@@ -40,10 +41,7 @@ fn format(code: &str) -> Result<Format, String> {
 
 /// Reads one form, writes the other.
 pub fn run(options: &Options, progress: Progress) -> Result<()> {
-    let format = match options.to {
-        Some(format) => format,
-        None => Format::of_output(&options.output)?,
-    };
+    let format = options.format()?;
     let mut set = sets::open(&options.input, &options.origin, &options.origin.on, progress)?;
     if options.anonymise {
         set = questions::anonymise(&set, options.seed);
@@ -61,6 +59,20 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
 }
 
 impl Options {
+    /// `--to`, unless the ending of the output says another form: it could not be read again.
+    fn format(&self) -> Result<Format> {
+        let of_ending = Format::of_output(&self.output);
+        match (self.to, of_ending) {
+            (None, of_ending) => Ok(of_ending?),
+            (Some(to), Ok(ending)) if ending != Format::Compact && ending != to => {
+                let (output, to, ending) = (self.output.display(), to.code(), ending.code());
+                let message = format!("expected `{ending}` for {output}, found `{to}`");
+                Err(Failure::Setting { what: "--to", message }.into())
+            }
+            (Some(to), _) => Ok(to),
+        }
+    }
+
     /// What the maker of a compact form said of it, and what was done to it since.
     fn manifest(&self) -> Result<Table> {
         if !self.input.join(compact::MANIFEST).is_file() {

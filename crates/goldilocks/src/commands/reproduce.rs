@@ -89,7 +89,7 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     let plan = experiment.plan(options.data.is_none())?;
     let is_other = questions::compact::read_manifest(&folder).is_ok();
     if is_other || folder.join("model.toml").exists() {
-        return Err(Failure::OutputExists { path: folder }.into());
+        return Err(Failure::NoReproduction { path: folder }.into());
     }
     fs::create_dir_all(&folder).map_err(Failure::file(&folder))?;
     let data = options.data.as_ref().map(|path| path.display().to_string());

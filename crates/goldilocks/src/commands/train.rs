@@ -9,7 +9,7 @@ use models::{Event, Settings, Training};
 use questions::{QuestionSet, Split};
 
 use crate::cli::VERSION;
-use crate::failure::{Failure, warn};
+use crate::failure::warn;
 use crate::progress::Progress;
 use crate::sets::{self, Origin};
 
@@ -40,16 +40,12 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     let entry = models::find(&options.model)?;
     let settings = Settings::from_text(entry, options.settings.iter().map(String::as_str))?;
     models::check_place(&options.output, options.force)?;
-    let splits = [Split::Train, Split::Valid];
-    let set =
-        sets::open(&options.data, &Origin::default(), &splits, progress).map_err(|error| {
-            match error.downcast_ref() {
-                Some(questions::Error::Empty { .. }) => {
-                    Failure::NothingToTrainOn { path: options.data.clone() }.into()
-                }
-                _ => error,
-            }
-        })?;
+    let open = |splits: &[Split]| sets::open(&options.data, &Origin::default(), splits, progress);
+    // A set that is all test will do for a model that learns nothing; any other says what it lacks.
+    let set = open(&[Split::Train, Split::Valid]).or_else(|error| match error.downcast_ref() {
+        Some(questions::Error::Empty { .. }) => open(&[]),
+        _ => Err(error),
+    })?;
     let data = sets::hash(&options.data)?;
     let job = Job { settings: &settings, seed: options.seed, data: &data };
     job.train(&set, &options.output, options.force, progress)?;

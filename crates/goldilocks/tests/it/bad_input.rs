@@ -150,7 +150,7 @@ fn bad_books_are_named_and_left_out_when_asked() {
         valid                  0               0               0               0
         test                   0             106              80             120
 
-        Splits, drawn: bears is test. `--split FILE` gives others; of three books on, each split gets one.
+        Splits, drawn: bears is test. `--split FILE` gives others; of three books or more, each split gets one.
 
         out
         warning: left out: books/cut.epub: damaged .epub: invalid Zip archive: Could not find EOCD
@@ -159,14 +159,51 @@ fn bad_books_are_named_and_left_out_when_asked() {
         warning: 3 of 4 books left out
     "#]]
         .assert_eq(&goldilocks(folder.path(), &["build", "books", "-o", "out", "--skip-bad"]));
+    // A model that learns nothing needs no split but the one that it answers.
+    let train =
+        |model| goldilocks(folder.path(), &["train", model, "--data", "out", "-o", "model"]);
     expect![[r#"
         exit 1
-        error: out: holds no question of `train` or `valid`
+        error: nothing to train `max-frequency-corpus` on: expected running text or questions of the training split, found none
         hint: one book alone is all `test`: build three or more, or say which is which with `goldilocks build --split FILE`
-    "#]].assert_eq(&goldilocks(
-        folder.path(),
-        &["train", "max-frequency-corpus", "--data", "out", "-o", "model"],
-    ));
+    "#]].assert_eq(&train("max-frequency-corpus"));
+    expect![[r#"
+        exit 0
+        model
+    "#]]
+    .assert_eq(&train("max-frequency-context"));
+}
+
+#[test]
+fn an_output_that_cannot_be_is_refused_first() {
+    let set = question(GOOD);
+    let input = ("set.txt", set.as_bytes());
+    refuses(
+        input,
+        "answer model set.txt -o . --force",
+        &expect![[r#"
+        exit 1
+        error: .: is a directory
+        hint: name a file, not a folder
+    "#]],
+    );
+    refuses(
+        input,
+        "convert set.txt out.jsonl --to parquet",
+        &expect![[r#"
+        exit 1
+        error: --to: expected `jsonl` for out.jsonl, found `parquet`
+    "#]],
+    );
+    refuses(
+        input,
+        "reproduce -o set.txt",
+        &expect![[r#"
+        exit 1
+        error: set.txt: File exists (os error 17)
+        hint: a file stands where a folder is needed: choose another place
+    "#]],
+    );
 }
 
 #[test]
