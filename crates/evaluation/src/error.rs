@@ -262,7 +262,7 @@ impl Error {
                 Some("name the models' validation predictions in the same order".to_owned())
             }
             Self::OtherQuestions { .. } => Some(
-                "answer the same set and splits with both models, or choose what both have with `--on` and `--class`"
+                "answer the same set and splits with both models, or choose what both have with `--on` and `--class`; both files need `split`"
                     .to_owned(),
             ),
         }

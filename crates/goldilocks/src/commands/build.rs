@@ -159,7 +159,7 @@ impl Options {
         for (source, result) in sources.iter().zip(read) {
             match result {
                 Ok(book) => good.push((source.clone(), book)),
-                Err(error) => crate::failure::warn(format_args!("left out: {error}")),
+                Err(error) => crate::failure::warn(format_args!("left out: {error:#}")),
             }
         }
         let n_bad = sources.len() - good.len();
@@ -246,11 +246,14 @@ fn counts_table(set: &questions::QuestionSet) -> String {
 
 /// Whether the fault is the book's own: one that is not there was named wrongly.
 fn is_bad_book(error: &anyhow::Error) -> bool {
-    use corpus::Error::{Binary, DamagedEpub, Empty, TooLong};
+    use corpus::Error::{Binary, DamagedEpub, Empty, Io, TooLong};
     let is_short = matches!(error.downcast_ref(), Some(questions::Error::TooFewSentences { .. }));
     let read = error.downcast_ref();
     is_short
-        || matches!(read, Some(Binary { .. } | DamagedEpub { .. } | Empty { .. } | TooLong { .. }))
+        || matches!(
+            read,
+            Some(Binary { .. } | DamagedEpub { .. } | Empty { .. } | Io { .. } | TooLong { .. })
+        )
 }
 
 fn warn(built: &Built) {

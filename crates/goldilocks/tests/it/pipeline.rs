@@ -85,6 +85,8 @@ fn splits_and_class_are_chosen_the_same_way_by_every_command_that_reads_predicti
     run("answer model set -o deep/a.jsonl");
     let twice = run("answer model set ./set -o b.jsonl");
     assert!(twice.contains("error: ./set: is named twice"), "{twice}");
+    let both = run("evaluate deep/a.jsonl --on valid,test");
+    assert!(both.contains("jsonl, valid") && both.contains("jsonl, test"), "{both}");
     let all = "--questions set --on valid --class NE";
     let evaluated = run(&format!("evaluate deep/a.jsonl {all}"));
     let compared = run(&format!("compare deep/a.jsonl deep/a.jsonl {all}"));
