@@ -101,7 +101,8 @@ mod tests {
 
     #[test]
     fn rows_are_where_they_should_be() {
-        let mut table = Table::<f32>::from_values(3, 2, vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        let mut table =
+            Table::<f32>::from_values(3, 2, vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
         table.row_mut(1)[0] = 9.0;
         assert_eq!((table.row(1), table.row(2)), (&[9.0, 3.0][..], &[4.0, 5.0][..]));
         assert_eq!(Table::<f32>::from_values(2, 2, vec![0.0; 5]), None);

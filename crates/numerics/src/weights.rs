@@ -93,7 +93,8 @@ fn tensors<'a>(name: &str, table: &'a Table<f32>, precision: Precision) -> Vec<T
             vec![whole(Dtype::F32, Cow::Borrowed(bytemuck::cast_slice(table.values())))]
         }
         Precision::F16 => {
-            let halves: Vec<f16> = table.values().iter().map(|&value| f16::from_f32(value)).collect();
+            let halves: Vec<f16> =
+                table.values().iter().map(|&value| f16::from_f32(value)).collect();
             vec![whole(Dtype::F16, Cow::Owned(bytemuck::cast_slice(&halves).to_vec()))]
         }
         Precision::I8 => {
@@ -279,7 +280,8 @@ mod tests {
             error.replace(folder.path().to_str().unwrap(), "ROOT") + "\n"
         };
         let table = Table::from_values(2, 2, vec![1.0, 2.0, f32::NAN, 4.0]).unwrap();
-        let sound = bytes(&[("a", &Table::from_values(2, 2, vec![1.0; 4]).unwrap())], Precision::F32);
+        let sound =
+            bytes(&[("a", &Table::from_values(2, 2, vec![1.0; 4]).unwrap())], Precision::F32);
         let with = |from: &str, to: &str| {
             let place = sound.windows(from.len()).position(|part| part == from.as_bytes()).unwrap();
             [&sound[..place], to.as_bytes(), &sound[place + from.len()..]].concat()
