@@ -10,6 +10,7 @@
 
 pub mod check;
 mod error;
+mod pages;
 mod real;
 mod table;
 mod updates;
