@@ -31,20 +31,34 @@
 //! # Ok::<(), models::Error>(())
 //! ```
 
+mod all_targets;
 mod answering;
+mod case_twins;
+mod checkpoint;
 mod control;
+mod dictionary;
+mod epochs;
 mod error;
 mod explanation;
 #[cfg(test)]
 mod fixture;
 mod folder;
+mod learnt;
 mod lowercase;
+mod matching;
 mod model;
+mod self_supervision;
+mod selfsup_settings;
+mod selfsup_training;
 mod settings;
+mod support;
+mod text_targets;
 mod training;
+mod windows;
 
 mod max_frequency_context;
 mod max_frequency_corpus;
+mod memnn_window_selfsup;
 mod sliding_window;
 mod word_distance;
 
@@ -63,6 +77,10 @@ pub static MODELS: &[Entry] = &[
     max_frequency_context::ENTRY,
     sliding_window::ENTRY,
     word_distance::ENTRY,
+    memnn_window_selfsup::ENTRY,
+    memnn_window_selfsup::ALL_WINDOWS,
+    memnn_window_selfsup::ALL_TARGETS,
+    memnn_window_selfsup::LM,
 ];
 
 /// The model of that name.
