@@ -186,6 +186,11 @@ fn simulated<'a>(set: &'a QuestionSet, row: &PublishedRow, rng: &mut impl Rng) -
         name: row.name.to_owned(),
         label: row.label.to_owned(),
         settings: settings.map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
-        runs: vec![Run { seed: 1, predictions: check_against(&predictions, set)? }],
+        runs: vec![Run {
+            seed: 1,
+            version: "sample".to_owned(),
+            predictions: check_against(&predictions, set)?,
+        }],
+        looked: Vec::new(),
     })
 }

@@ -99,11 +99,16 @@ fn notes(table: &Table, with_paper: bool) -> Vec<String> {
             notes.push(format!("{} {}", mark(footnote), footnote.text()));
         }
     }
-    let with_settings = table.rows.iter().filter(|row| !row.settings.is_empty());
-    let settings: Vec<String> =
-        with_settings.map(|row| format!("{} ({})", row.name, settings(&row.settings))).collect();
+    let with_settings = table.rows.iter().filter(|row| !row.untold.is_empty());
+    let mut settings: Vec<String> =
+        with_settings.map(|row| format!("{} ({})", row.name, settings(&row.untold))).collect();
+    settings.dedup();
     if !settings.is_empty() {
         notes.push(format!("Settings other than the defaults: {}.", settings.join("; ")));
+    }
+    if !table.other_versions.is_empty() {
+        let versions = table.other_versions.join(", ");
+        notes.push(format!("Some rows were made by other versions of the program: {versions}."));
     }
     notes.push(made(&table.provenance, &table.seeds));
     notes
