@@ -77,7 +77,7 @@ impl Place {
         let value = |key: &str| settings.iter().rfind(|(k, _)| k == key).map(|(_, v)| v.as_str());
         let encoding =
             if value("encoding") == Some("bag") { Encoding::Bag } else { Encoding::Positions };
-        let is_sentence = value("unit").is_some_and(|unit| unit.starts_with("sentence"));
+        let is_sentence = value("unit") == Some("sentences");
         let size = value("window").and_then(|size| size.parse().ok());
         match (is_sentence, size) {
             (true, _) => Some(Self { encoding, size: None }),
@@ -500,7 +500,7 @@ mod tests {
         assert_eq!(label(&["dim=100", "window=5"]).unwrap(), "b = 5, one dictionary per position");
         assert_eq!(label(&["encoding=bag", "window=31"]).unwrap(), "b = 31, bag of words");
         assert_eq!(
-            label(&["encoding=bag", "unit=sentence", "window=5"]).unwrap(),
+            label(&["encoding=bag", "unit=sentences", "window=5"]).unwrap(),
             "whole sentences, bag of words"
         );
         assert_eq!(label(&["dim=100"]), None);
@@ -526,7 +526,7 @@ mod tests {
             (&["window=3"], 2),
             (&["window=5"], 2),
             (&["encoding=bag", "window=3"], 1),
-            (&["encoding=bag", "unit=sentence"], 4),
+            (&["encoding=bag", "unit=sentences"], 4),
         ])
         .unwrap();
         let peaks: Vec<Vec<Option<usize>>> = curve
@@ -563,7 +563,7 @@ mod tests {
         let latex = curve(&[
             (&["window=1"], 1),
             (&["window=3"], 2),
-            (&["encoding=bag", "unit=sentence"], 1),
+            (&["encoding=bag", "unit=sentences"], 1),
         ])
         .unwrap()
         .latex();

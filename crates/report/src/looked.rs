@@ -8,7 +8,7 @@ mod terminal;
 
 use std::ops::Range;
 
-use questions::{BLANK_WORD, Split, WordClass};
+use questions::{Split, WordClass};
 use serde::{Deserialize, Serialize};
 
 use crate::chart::escape;
@@ -27,7 +27,7 @@ pub struct Looked {
     pub book: Option<String>,
     /// S, sentence by sentence.
     pub context: Vec<Vec<String>>,
-    /// q, with [`BLANK_WORD`] for the missing word.
+    /// q, with `XXXXX` for the missing word.
     pub query: Vec<String>,
     /// The words of the query that were compared with the windows.
     pub query_window: Option<Range<usize>>,
@@ -171,11 +171,6 @@ fn printed(value: f64) -> String {
     number::minus(text)
 }
 
-/// A word of the query as it is shown in text.
-fn or_gap(word: &str) -> &str {
-    if word == BLANK_WORD { "[     ]" } else { word }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -226,9 +221,9 @@ pub(crate) mod tests {
             looked.by_strength().iter().map(|(s, window)| (*s, window.words.start)).collect()
         };
         assert_eq!(strengths(&looked), [(1.0, 4), (0.5, 0), (0.4, 11)]);
-        let penalties = [-10.0, -5.0, -20.0];
+        let penalties = [-10.0, -5.0, -15.0];
         looked.windows.iter_mut().zip(penalties).for_each(|(window, w)| window.weight = w);
-        assert_eq!(strengths(&looked), [(0.75, 4), (0.5, 0), (0.0, 11)]);
+        assert_eq!(strengths(&looked), [(1.0, 4), (0.5, 0), (0.0, 11)]);
     }
 
     #[test]

@@ -249,7 +249,10 @@ impl Tuning<'_> {
                 (shares.map(|(code, share)| (code.to_owned(), share.accuracy)).collect(), None)
             }
             // A rate that diverges is a result of the grid, not its end.
-            Err(error) => (BTreeMap::new(), Some(error.to_string())),
+            Err(error @ models::Error::Diverged { .. }) => {
+                (BTreeMap::new(), Some(error.to_string()))
+            }
+            Err(error) => return Err(error.into()),
         };
         let mean = mean(&valid);
         Ok(Outcome { trial, valid, mean, error, seconds: started.elapsed().as_secs_f64() })

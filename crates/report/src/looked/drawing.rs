@@ -49,10 +49,12 @@ pub fn draw(looked: &Looked, id: &str, is_file: bool) -> String {
     let query = place(&looked.query, &mut bottom);
 
     let mut boxes = String::new();
+    let windows = looked.by_strength();
     // The strongest come last, on top of the others.
-    for (strength, window) in looked.by_strength().into_iter().rev() {
+    for &(strength, window) in windows.iter().rev() {
         circle(&mut boxes, looked, &words[window.words.clone()], (strength, window));
     }
+    weights(&mut boxes, looked, &words, &windows);
     if let Some(window) = &looked.query_window {
         let outline = outlines(&query[window.clone()]);
         let _ = write!(boxes, "<g class=\"look query\" fill-opacity=\".12\">{outline}</g>");
@@ -128,13 +130,16 @@ fn runs(svg: &mut String, words: &[Placed]) {
     }
 }
 
-fn circle(svg: &mut String, looked: &Looked, words: &[Placed], (strength, window): (f64, &Window)) {
-    let Some(last) = words.last() else { return };
-    let class = match looked.whose(window) {
+/// What the style sheet calls a window.
+fn class(whose: Whose) -> &'static str {
+    match whose {
         Whose::Returned => "returned",
         Whose::Right => "right",
         Whose::Other => "other",
-    };
+    }
+}
+
+fn circle(svg: &mut String, looked: &Looked, words: &[Placed], (strength, window): (f64, &Window)) {
     let tip = format!(
         "{}{}",
         printed(window.weight),
@@ -142,22 +147,39 @@ fn circle(svg: &mut String, looked: &Looked, words: &[Placed], (strength, window
     );
     let _ = write!(
         svg,
-        "<g class=\"look {class}\" fill-opacity=\"{:.2}\" stroke-width=\"{:.1}\"><title>{}</title>{}",
-        0.02 + 0.4 * strength,
+        "<g class=\"look {}\" fill-opacity=\"{:.2}\" stroke-width=\"{:.1}\"><title>{}</title>{}",
+        class(looked.whose(window)),
+        0.02 + 0.3 * strength,
         0.8 + 1.4 * strength,
         escape(&tip),
         outlines(words),
     );
-    if strength >= FAINT || window.is_supporting {
+    svg.push_str("</g>");
+}
+
+/// The weights above the mentions, of several windows about one mention the strongest's.
+fn weights(svg: &mut String, looked: &Looked, words: &[Placed], windows: &[(f64, &Window)]) {
+    let mut is_told = vec![false; words.len()];
+    for (strength, window) in windows {
+        let place = window.mention.unwrap_or(window.words.start);
+        let is_shown = *strength >= FAINT || window.is_supporting;
+        if !is_shown || std::mem::replace(&mut is_told[place], true) {
+            continue;
+        }
+        let word = &words[place];
+        let (x, y) = (word.x + word.width / 2.0, word.baseline - SIZE + 0.5);
         let star = if window.is_supporting { "★ " } else { "" };
-        let (x, y) = (last.x + last.width + PAD, last.baseline - SIZE + 0.5);
         let _ = write!(
             svg,
-            "<text class=\"weight\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{star}{}</text>",
-            printed(window.weight)
+            "<g class=\"look {}\"><path class=\"mention\" d=\"M{:.1} {:.1}h{:.1}\"/>\
+             <text class=\"weight\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{star}{}</text></g>",
+            class(looked.whose(window)),
+            word.x,
+            word.baseline + 2.5,
+            word.width,
+            printed(window.weight),
         );
     }
-    svg.push_str("</g>");
 }
 
 /// A rounded box around the words of each line.
@@ -197,7 +219,7 @@ fn foot(looked: &Looked, bottom: &mut f64) -> String {
         .iter()
         .map(|(place, score)| format!("{} {score}", looked.candidates[*place]))
         .collect();
-    for text in wrap(&rest.join("   "), 110) {
+    for text in wrap(&rest.join(" · "), 110) {
         line(&text, "tick", bottom);
     }
     let has = |whose: Whose| looked.windows.iter().any(|window| looked.whose(window) == whose);
@@ -248,8 +270,9 @@ mod tests {
         looked.context[0][3] = "<hen>".to_owned();
         let svg = draw(&looked, "one", false);
         let count = |text: &str| svg.matches(text).count();
-        // One more of each in the line that says what they mean.
-        assert_eq!([count("look returned"), count("look right"), count("look query")], [3, 2, 2]);
+        // One more of each in the line that says what they mean,
+        // and one for each weight.
+        assert_eq!([count("look returned"), count("look right"), count("look query")], [5, 3, 2]);
         assert_eq!((count("look other"), count("★")), (0, 1));
         assert_eq!((count("<hen>"), count("&lt;hen&gt;")), (0, 2));
         assert_eq!(count("class=\"gap\""), 1);

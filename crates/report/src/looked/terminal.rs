@@ -1,6 +1,8 @@
 //! A [`Looked`] for the terminal: the windows from the strongest on, then the candidates; 80 columns, no colour.
 
-use super::{Looked, Window, or_gap, printed};
+use questions::BLANK_WORD;
+
+use super::{Looked, Window, printed};
 use crate::text::wrap;
 
 const WIDTH: usize = 80;
@@ -11,11 +13,15 @@ const BAR: f64 = 8.0;
 /// Where the text of a window begins.
 const INDENT: usize = 25;
 const LABEL: usize = 10;
+/// Stands for a space that lines are not broken at; no word has it.
+const SPACE: char = '\u{e000}';
 
 pub fn write(looked: &Looked) -> String {
     let mut lines = wrap(&looked.heading(), WIDTH);
     lines.push(String::new());
-    let query: Vec<&str> = looked.query.iter().map(|word| or_gap(word)).collect();
+    let gap = format!("[{}]", SPACE.to_string().repeat(5));
+    let or_gap = |word: &String| if word == BLANK_WORD { gap.clone() } else { word.clone() };
+    let query: Vec<String> = looked.query.iter().map(or_gap).collect();
     lines.extend(labelled("Query", &query.join(" ")));
     if let Some(window) = looked.query_window.clone().filter(|w| *w != (0..looked.query.len())) {
         lines.extend(labelled("Window", &query[window].join(" ")));
@@ -38,12 +44,11 @@ pub fn write(looked: &Looked) -> String {
     let candidates: Vec<String> = looked
         .ranked()
         .into_iter()
-        // No break within a word and its score: it is put back below.
-        .map(|(place, score)| format!("{}\u{a0}{score}", looked.candidates[place]))
+        .map(|(place, score)| format!("{}{SPACE}{score}", looked.candidates[place]))
         .collect();
-    lines.extend(labelled("Answer", &candidates.join("   ")));
+    lines.extend(labelled("Answer", &candidates.join(&format!("{SPACE}{SPACE} "))));
     lines.extend(labelled("", &looked.verdict()));
-    lines.iter().map(|line| format!("{}\n", line.trim_end().replace('\u{a0}', " "))).collect()
+    lines.iter().map(|line| format!("{}\n", line.replace(SPACE, " ").trim_end())).collect()
 }
 
 /// Text behind a label, wrapped under its own beginning.
@@ -103,7 +108,21 @@ mod tests {
 
     #[test]
     fn the_terminal_shows_windows_candidates_and_the_verdict() {
-        expect![[r#""#]].assert_eq(&looked().text());
+        expect![[r#"
+            Question 0123456789abcdef, Named Entities, valid, The Two Hens
+
+            Query     So [     ] woke at last .
+            Window    So [     ] woke at
+
+            *    .50 ████████    1  … , and ▸Otto◂ slept . …
+                 .25 ████        1  ▸Anna◂ fed the …
+                 .20 ███         2  … up , ▸Otto◂ ! …
+              * the supporting memory
+
+            Answer    Otto .70   Anna .25   hen .05
+                      wrong: the answer is Anna
+        "#]]
+        .assert_eq(&looked().text());
     }
 
     #[test]
