@@ -32,16 +32,22 @@
 //! ```
 
 mod answering;
+mod case_twins;
+mod checkpoint;
 mod control;
+mod dictionary;
+mod epochs;
 mod error;
 mod explanation;
 #[cfg(test)]
 mod fixture;
 mod folder;
+mod learnt;
 mod lowercase;
 mod model;
 mod settings;
 mod training;
+mod windows;
 
 mod max_frequency_context;
 mod max_frequency_corpus;

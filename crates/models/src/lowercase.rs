@@ -19,7 +19,8 @@ impl Lowercase {
         Self(std::iter::once(blank).chain(words).collect())
     }
 
-    fn of(&self, word: WordId) -> WordId {
+    /// The number of a word's lower-cased form: below the size of the vocabulary.
+    pub fn of(&self, word: WordId) -> WordId {
         self.0[word.index()]
     }
 
