@@ -116,7 +116,7 @@ fn notes(table: &Table, with_paper: bool) -> Vec<String> {
 
 /// What the second line of a row is.
 fn about_paper(table: &Table, with_paper: bool) -> String {
-    if !with_paper {
+    if !with_paper || table.kind.published().rows.is_empty() {
         String::new()
     } else if table.is_comparable {
         format!(

@@ -128,10 +128,13 @@ impl Looked {
     }
 
     fn whose(&self, window: &Window) -> Whose {
-        match window.candidate {
-            Some(candidate) if candidate == self.predicted => Whose::Returned,
-            Some(candidate) if Some(candidate) == self.answer => Whose::Right,
-            _ => Whose::Other,
+        // Models that lower-case have the windows of one candidate for both of two that differ in case alone.
+        let form = |candidate: usize| self.candidates[candidate].to_lowercase();
+        match window.candidate.map(form) {
+            None => Whose::Other,
+            Some(candidate) if candidate == form(self.predicted) => Whose::Returned,
+            candidate if candidate == self.answer.map(form) => Whose::Right,
+            Some(_) => Whose::Other,
         }
     }
 
@@ -234,6 +237,9 @@ pub(crate) mod tests {
         looked.predicted = 0;
         let whose: Vec<Whose> = looked.windows.iter().map(|window| looked.whose(window)).collect();
         assert_eq!(whose, [Whose::Returned, Whose::Other, Whose::Other]);
+        looked.candidates[2] = "otto".to_owned();
+        looked.predicted = 2;
+        assert_eq!(looked.whose(&looked.windows[1]), Whose::Returned);
     }
 
     #[test]

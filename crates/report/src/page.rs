@@ -3,6 +3,8 @@
 //!
 //! Everything from data is escaped: by the template engine, and in drawings by `chart::escape`.
 
+mod alone;
+
 use std::collections::BTreeMap;
 
 use evaluation::breakdown::Missed;
@@ -10,7 +12,7 @@ use minijinja::Environment;
 use minijinja::value::Serde;
 use serde::Serialize;
 
-use crate::chart::{Axis, Chart, ChartRow, Mark, Panel, Series, Shape, escape};
+use crate::chart::{Axis, Chart, ChartRow, Mark, Panel, Series, Shape};
 use crate::curve::Curve;
 use crate::details::{Section, breakdowns, missed, pairs};
 use crate::grid::Grid;
@@ -18,8 +20,7 @@ use crate::passage::Passage;
 use crate::table::{Figures, Table, TableRow};
 use crate::{Error, Looked, Report, Row, layout, number};
 
-/// The style of a page: that of its drawings first.
-const STYLE: &str = concat!(include_str!("page/drawing.css"), include_str!("page/page.css"));
+pub use alone::{bare, stand_alone};
 
 /// How many questions that every model misses are shown.
 const SHOWN_MISSED: usize = 5;
@@ -138,7 +139,7 @@ pub fn write(
     let curve = first.and_then(Curve::of);
     let missed = missed_all.as_ref().filter(|missed| !missed.models.is_empty());
     let view = PageView {
-        style: STYLE,
+        style: alone::STYLE,
         script: include_str!("page/page.js"),
         title: &report.title,
         verdict: first.map(|table| verdict(table, curve.as_ref())).unwrap_or_default(),
@@ -165,25 +166,6 @@ pub fn write(
     let page = environment.get_template("page.html").expect("it was added above");
     let page = page.render(Serde(view));
     Ok(page.expect("the page's template renders for every report"))
-}
-
-/// A drawing as a file of its own: with its name space and its style.
-pub fn stand_alone(svg: &str) -> String {
-    let style = include_str!("page/drawing.css");
-    let svg = svg.replacen("<svg ", "<svg xmlns=\"http://www.w3.org/2000/svg\" ", 1);
-    let end = svg.find('>').expect("a drawing begins with a tag") + 1;
-    format!("{}<style>\n{style}</style>{}\n", &svg[..end], &svg[end..])
-}
-
-/// A page with a heading and what is HTML already.
-pub fn bare(title: &str, body: &str) -> String {
-    let title = escape(title);
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n\
-         {body}</main>\n</body>\n</html>\n"
-    )
 }
 
 fn grid_view<'a>(name: &'a str, grid: &'a Grid) -> GridView<'a> {

@@ -397,7 +397,7 @@ mod tests {
         let shares = |pairs: &[(&str, f64)]| -> BTreeMap<String, f64> {
             pairs.iter().map(|(code, share)| ((*code).to_owned(), *share)).collect()
         };
-        assert_eq!(mean(&shares(&[("NE", 0.2), ("V", 0.4), ("all", 0.9)])), Some(0.3));
+        assert_eq!(mean(&shares(&[("NE", 0.25), ("V", 0.5), ("all", 0.9)])), Some(0.375));
         assert_eq!(mean(&shares(&[("all", 0.9)])), Some(0.9));
         assert_eq!(mean(&shares(&[])), None);
     }
