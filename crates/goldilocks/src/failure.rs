@@ -52,6 +52,36 @@ pub enum Failure {
         /// What is wrong with it.
         message: String,
     },
+    /// Results from elsewhere that are not those of the row.
+    #[error("{}: other results than the row's, and no model here to make them again: {what}: expected `{expected}`, found `{found}`", path.display())]
+    Brought {
+        /// The predictions.
+        path: PathBuf,
+        /// What differs: `data`, `seed`, `version`, a setting.
+        what: String,
+        /// As the row has it.
+        expected: String,
+        /// As the results have it.
+        found: String,
+    },
+    /// A file of ours that can't be understood.
+    #[error("{}: damaged: {message}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A question that the set does not have.
+    #[error("{}: no question `{asked}`: expected {expected}", path.display())]
+    NoQuestion {
+        /// The set.
+        path: PathBuf,
+        /// As typed.
+        asked: String,
+        /// What there is.
+        expected: String,
+    },
     /// A folder without tagged books.
     #[error("{}: no tagged books in it", path.display())]
     NoTaggedBooks {
@@ -112,6 +142,16 @@ impl Failure {
             }
             Self::Experiment { .. } => {
                 Some("the repository's `experiments/` folder shows how one is written".to_owned())
+            }
+            Self::Brought { what, .. } if what == "version" => {
+                Some("`--any-version` takes results of other versions as they are".to_owned())
+            }
+            Self::Brought { .. } => {
+                Some("bring the right results, or remove these to make them here".to_owned())
+            }
+            Self::Damaged { .. } => Some("remove it: it is made again".to_owned()),
+            Self::NoQuestion { .. } => {
+                Some("`--on` and `--class` choose the questions that are counted".to_owned())
             }
             Self::NoTaggedBooks { .. } => {
                 Some("`goldilocks tag BOOK > FILE` writes a book in the right form".to_owned())

@@ -7,6 +7,9 @@ use std::path::Path;
 
 use corpus::{Vocabulary, WordId};
 use questions::{Example, Question, QuestionSet, Split};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 /// What [`crate::Entry::train`] gets.
@@ -45,6 +48,16 @@ pub struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
+    /// A share of the questions, drawn from a seed and kept in their order; the books stay whole.
+    pub fn sample(mut self, share: f64, seed: u64) -> Self {
+        let n = (share * self.places.len() as f64).round() as usize;
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        self.places.shuffle(&mut generator);
+        self.places.truncate(n);
+        self.places.sort_unstable();
+        self
+    }
+
     /// How many questions there are.
     pub fn len(&self) -> usize {
         self.places.len()
@@ -187,6 +200,24 @@ mod tests {
             assert_eq!(part.books().flatten().collect::<Vec<_>>(), [[word]]);
             assert_eq!(part.example(0).question.context, [[word]]);
         }
+    }
+
+    #[test]
+    fn a_sample_is_the_same_share_for_the_same_seed_in_order() {
+        let asked = |_| Asked {
+            context: vec!["the fox"],
+            query: "the XXXXX",
+            candidates: &["fox", "hen"],
+            answer: Some(0),
+            split: Split::Train,
+        };
+        let set = set_of(&(0..40).map(asked).collect::<Vec<_>>());
+        let places = |share, seed| Training::new(&set, 1, &|_| ()).train.sample(share, seed).places;
+        assert_eq!(places(0.25, 7).len(), 10);
+        assert_eq!(places(0.25, 7), places(0.25, 7));
+        assert_ne!(places(0.25, 7), places(0.25, 8));
+        assert!(places(0.25, 7).is_sorted());
+        assert_eq!(places(1.0, 7), (0..40).collect::<Vec<_>>());
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub mod combine;
 pub mod compare;
 pub mod convert;
 pub mod evaluate;
+pub mod explain;
 pub mod fetch;
 pub mod models;
 pub mod report;
@@ -15,6 +16,7 @@ pub mod stats;
 pub mod tag;
 pub mod train;
 pub mod train_tagger;
+pub mod tune;
 
 use std::fmt::Arguments;
 use std::io::{ErrorKind, Write};

@@ -87,7 +87,8 @@ impl Job<'_> {
     }
 }
 
-fn show(event: Event, model: &str, bar: &ProgressBar) {
+/// Shows an event of a training.
+pub fn show(event: Event, model: &str, bar: &ProgressBar) {
     match event {
         Event::Warning(text) => bar.suspend(|| warn(format_args!("{model}: {text}"))),
         Event::Progress { done, total } => bar.set_message(format!("{model}  {done}/{total}")),
