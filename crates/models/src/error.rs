@@ -100,6 +100,9 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A language model that can't be estimated, read or written.
+    #[error(transparent)]
+    LanguageModel(#[from] ngram::Error),
     /// A file or folder that can't be read or written.
     #[error("{}: {reason}", path.display())]
     File {
@@ -147,6 +150,7 @@ impl Error {
             Self::NotFinite { .. } => {
                 Some("the model diverged or its files are damaged: train it again".to_owned())
             }
+            Self::LanguageModel(error) => error.hint(),
             Self::SettingValue { .. } | Self::File { .. } => None,
         }
     }

@@ -38,11 +38,14 @@ mod explanation;
 #[cfg(test)]
 mod fixture;
 mod folder;
+mod language_model;
 mod lowercase;
 mod model;
 mod settings;
 mod training;
 
+mod kneser_ney;
+mod kneser_ney_cache;
 mod max_frequency_context;
 mod max_frequency_corpus;
 mod sliding_window;
@@ -53,6 +56,8 @@ pub use control::Control;
 pub use error::{Error, Result};
 pub use explanation::{Explanation, Look};
 pub use folder::{Manifest, check_place, load, save};
+pub use kneser_ney::from_language_model;
+pub use language_model::NGRAMS;
 pub use model::{Entry, Model, Reader, Saved};
 pub use settings::{Range, Setting, Settings};
 pub use training::{Event, Part, Reporter, Training};
@@ -63,6 +68,8 @@ pub static MODELS: &[Entry] = &[
     max_frequency_context::ENTRY,
     sliding_window::ENTRY,
     word_distance::ENTRY,
+    kneser_ney::ENTRY,
+    kneser_ney_cache::ENTRY,
 ];
 
 /// The model of that name.

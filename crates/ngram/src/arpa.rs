@@ -362,18 +362,88 @@ ngram 2=2
             assert!(SOUND.contains(from));
             expected.assert_eq(&read(&SOUND.replacen(from, to, 1)).unwrap_err().to_string());
         };
-        message("\\data\\", "data", &expect![[r#"m.arpa:1: not as ARPA files are: expected `\data\`, found `data`"#]]);
-        message("ngram 1=4", "ngram 2=4", &expect!["m.arpa:2: not as ARPA files are: expected `ngram 1=` and a number, found `ngram 2=4`"]);
-        message("ngram 1=4", "ngram 1=99999999999", &expect!["m.arpa:2: not as ARPA files are: expected `ngram 1=` and a number, found `ngram 1=99999999999`"]);
-        message("ngram 2=2", "ngram 2=3", &expect![[r#"m.arpa:15: not as ARPA files are: expected a probability, 2 words and perhaps a backoff, found `\end\`"#]]);
-        message("ngram 1=4", "ngram 1=3", &expect![[r#"m.arpa:9: not as ARPA files are: expected `\2-grams:`, found `-0.75	</s>	0`"#]]);
-        message("-1\t<unk>", "1\t<unk>", &expect!["m.arpa:6: not as ARPA files are: expected a probability, 1 words and perhaps a backoff, found `1	<unk>	0`"]);
-        message("-1\t<unk>", "NaN\t<unk>", &expect!["m.arpa:6: not as ARPA files are: expected a probability, 1 words and perhaps a backoff, found `NaN	<unk>	0`"]);
-        message("-0.25\n", "-0.25 x\n", &expect!["m.arpa:8: not as ARPA files are: expected a probability, 1 words and perhaps a backoff, found `-0.5	bear	-0.25 x`"]);
-        message("<unk>", "bear", &expect!["m.arpa:8: not as ARPA files are: expected `bear` once, found `-0.5	bear	-0.25`"]);
-        message("<s> bear\n", "<s> wolf\n", &expect!["m.arpa:12: not as ARPA files are: expected `wolf` among the 1-grams, found `-0.125	<s> wolf`"]);
-        message("<s> bear\n", "bear </s>\n", &expect!["m.arpa:13: not as ARPA files are: expected every one of the 2-grams above once, found `-0.0625	bear </s>`"]);
-        message("\\end\\", "", &expect![[r#"m.arpa:16: not as ARPA files are: expected `\end\`, found the end of the file"#]]);
+        message(
+            "\\data\\",
+            "data",
+            &expect![[r#"m.arpa:1: not as ARPA files are: expected `\data\`, found `data`"#]],
+        );
+        message(
+            "ngram 1=4",
+            "ngram 2=4",
+            &expect![
+                "m.arpa:2: not as ARPA files are: expected `ngram 1=` and a number, found `ngram 2=4`"
+            ],
+        );
+        message(
+            "ngram 1=4",
+            "ngram 1=99999999999",
+            &expect![
+                "m.arpa:2: not as ARPA files are: expected `ngram 1=` and a number, found `ngram 1=99999999999`"
+            ],
+        );
+        message(
+            "ngram 2=2",
+            "ngram 2=3",
+            &expect![[
+                r#"m.arpa:15: not as ARPA files are: expected a probability, 2 words and perhaps a backoff, found `\end\`"#
+            ]],
+        );
+        message(
+            "ngram 1=4",
+            "ngram 1=3",
+            &expect![[
+                r#"m.arpa:9: not as ARPA files are: expected `\2-grams:`, found `-0.75	</s>	0`"#
+            ]],
+        );
+        message(
+            "-1\t<unk>",
+            "1\t<unk>",
+            &expect![
+                "m.arpa:6: not as ARPA files are: expected a probability, 1 words and perhaps a backoff, found `1	<unk>	0`"
+            ],
+        );
+        message(
+            "-1\t<unk>",
+            "NaN\t<unk>",
+            &expect![
+                "m.arpa:6: not as ARPA files are: expected a probability, 1 words and perhaps a backoff, found `NaN	<unk>	0`"
+            ],
+        );
+        message(
+            "-0.25\n",
+            "-0.25 x\n",
+            &expect![
+                "m.arpa:8: not as ARPA files are: expected a probability, 1 words and perhaps a backoff, found `-0.5	bear	-0.25 x`"
+            ],
+        );
+        message(
+            "<unk>",
+            "bear",
+            &expect![
+                "m.arpa:8: not as ARPA files are: expected `bear` once, found `-0.5	bear	-0.25`"
+            ],
+        );
+        message(
+            "<s> bear\n",
+            "<s> wolf\n",
+            &expect![
+                "m.arpa:12: not as ARPA files are: expected `wolf` among the 1-grams, found `-0.125	<s> wolf`"
+            ],
+        );
+        message(
+            "<s> bear\n",
+            "bear </s>\n",
+            &expect![
+                "m.arpa:13: not as ARPA files are: expected every one of the 2-grams above once, found `-0.0625	bear </s>`"
+            ],
+        );
+        message(
+            "\\end\\",
+            "",
+            &expect![[
+                r#"m.arpa:16: not as ARPA files are: expected `\end\`, found the end of the file"#
+            ]],
+        );
     }
 
     #[test]

@@ -432,27 +432,48 @@ mod tests {
             bytes[place] ^= 4;
             bytes
         };
-        message(b"", &expect![[r#"
+        message(
+            b"",
+            &expect![[r#"
             ROOT/ngrams.bin: not a language model: expected `goldilocks-ngram` at its start, found other bytes
-            `goldilocks lm import` makes a model of an ARPA file"#]]);
-        message(b"\\data\\", &expect![[r#"
+            `goldilocks lm import` makes a model of an ARPA file"#]],
+        );
+        message(
+            b"\\data\\",
+            &expect![[r#"
             ROOT/ngrams.bin: not a language model: expected `goldilocks-ngram` at its start, found other bytes
-            `goldilocks lm import` makes a model of an ARPA file"#]]);
-        message(&sound[..100], &expect![[r#"
+            `goldilocks lm import` makes a model of an ARPA file"#]],
+        );
+        message(
+            &sound[..100],
+            &expect![[r#"
             ROOT/ngrams.bin: damaged language model: expected at least 128 bytes, found 100
-            make it anew: train the model again, or import its ARPA file"#]]);
-        message(&sound[..sound.len() - 9], &expect![[r#"
+            make it anew: train the model again, or import its ARPA file"#]],
+        );
+        message(
+            &sound[..sound.len() - 9],
+            &expect![[r#"
             ROOT/ngrams.bin: damaged language model: expected 629 bytes, found 620
-            make it anew: train the model again, or import its ARPA file"#]]);
-        message(&changed(16), &expect![[r#"
+            make it anew: train the model again, or import its ARPA file"#]],
+        );
+        message(
+            &changed(16),
+            &expect![[r#"
             ROOT/ngrams.bin: other format: expected version 1, found 5
-            make it anew: train the model again, or import its ARPA file"#]]);
-        message(&changed(40), &expect![[r#"
+            make it anew: train the model again, or import its ARPA file"#]],
+        );
+        message(
+            &changed(40),
+            &expect![[r#"
             ROOT/ngrams.bin: damaged language model: its header is not what was written
-            make it anew: train the model again, or import its ARPA file"#]]);
-        message(&changed(sound.len() - 12), &expect![[r#"
+            make it anew: train the model again, or import its ARPA file"#]],
+        );
+        message(
+            &changed(sound.len() - 12),
+            &expect![[r#"
             ROOT/ngrams.bin: damaged language model: its checksum is not that of what was written
-            make it anew: train the model again, or import its ARPA file"#]]);
+            make it anew: train the model again, or import its ARPA file"#]],
+        );
     }
 
     #[test]
