@@ -3,8 +3,8 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    answer, bench, build, combine, compare, convert, evaluate, fetch, models, report, reproduce,
-    stats, tag, train, train_tagger,
+    answer, bench, build, combine, compare, convert, evaluate, fetch, lm, models, report,
+    reproduce, stats, tag, train, train_tagger,
 };
 use crate::failure::stop_kindly;
 use crate::progress::Progress;
@@ -54,6 +54,8 @@ enum Command {
     Combine(combine::Options),
     /// Tables and pictures from predictions
     Report(report::Options),
+    /// Language models: estimate, perplexity, ARPA in and out
+    Lm(lm::Options),
     /// Split and tag a book
     Tag(tag::Options),
     /// Make the tagger's weights from tagged books
@@ -100,6 +102,7 @@ impl Cli {
             Command::Compare(options) => compare::run(&options, progress),
             Command::Combine(options) => combine::run(&options, progress),
             Command::Report(options) => report::run(&options, progress),
+            Command::Lm(options) => lm::run(&options, progress),
             Command::Tag(options) => tag::run(&options),
             Command::TrainTagger(options) => train_tagger::run(&options, progress),
             Command::Bench(options) => bench::run(&options, progress),

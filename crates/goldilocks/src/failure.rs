@@ -39,6 +39,14 @@ pub enum Failure {
         /// The folder.
         path: PathBuf,
     },
+    /// A model of another kind where a language model is needed.
+    #[error("{}: `{model}` has no language model in it", path.display())]
+    NoLanguageModel {
+        /// The model's folder.
+        path: PathBuf,
+        /// Its kind.
+        model: String,
+    },
     /// A file that can't be read or written.
     #[error("{}: {source}", path.display())]
     File {
@@ -92,6 +100,9 @@ impl Failure {
             Self::NoTaggedBooks { .. } => {
                 Some("`goldilocks tag BOOK > FILE` writes a book in the right form".to_owned())
             }
+            Self::NoLanguageModel { .. } => Some(
+                "`train kneser-ney`, `lm estimate` and `lm import` make models that have one".to_owned(),
+            ),
             Self::Setting { .. } | Self::File { .. } => None,
             Self::Checksum { .. } => Some(
                 "the download was removed; try again, or name another mirror with `--from URL`"
@@ -129,6 +140,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
             .or_else(|| cause.hint(corpus::Error::hint))
             .or_else(|| cause.hint(questions::Error::hint))
             .or_else(|| cause.hint(models::Error::hint))
+            .or_else(|| cause.hint(ngram::Error::hint))
             .or_else(|| cause.hint(evaluation::Error::hint))
             .or_else(|| cause.hint(report::Error::hint))
     })

@@ -146,18 +146,18 @@ impl Reader for CacheReader<'_> {
 
 /// The unigram probabilities that the context gives to the words of a query and its candidates.
 struct Cache {
-    of_candidates: Vec<f32>,
+    of_candidates: Vec<f64>,
     /// Of the words behind the blank.
-    behind: Vec<f32>,
+    behind: Vec<f64>,
     is_empty: bool,
 }
 
 impl Cache {
     fn new(question: &Question<'_>) -> Self {
-        let total = question.context_words().count() as f32;
+        let total = question.context_words().count() as f64;
         let share = |word: &WordId| {
             let times = question.context_words().filter(|other| other == word).count();
-            times as f32 / total.max(1.0)
+            times as f64 / total.max(1.0)
         };
         let behind = &question.query[question.blank + 1..];
         Self {
@@ -170,17 +170,17 @@ impl Cache {
 
     fn interpolate(&self, query: &ScoredQuery, lambda: f32) -> Vec<f32> {
         // Without a context there is nothing to interpolate with.
-        let lambda = if self.is_empty { 0.0 } else { lambda };
+        let lambda = if self.is_empty { 0.0 } else { f64::from(lambda) };
         let of_candidate = |(candidate, log_probs): (usize, &Vec<f32>)| {
             // The end of the sentence is no word of the context.
             let behind = self.behind.iter().copied().chain([0.0]);
             let shares = [self.of_candidates[candidate]].into_iter().chain(behind);
             // §4.2, cache: (1 − λ) p(q_i | …) + λ p(q_i | context).
-            let mixed = log_probs
-                .iter()
-                .zip(shares)
-                .map(|(log_prob, share)| ((1.0 - lambda) * log_prob.exp() + lambda * share).ln());
-            mixed.sum()
+            // In f64, since imported models may call a word all but impossible.
+            let mixed = log_probs.iter().zip(shares).map(|(&log_prob, share)| {
+                ((1.0 - lambda) * f64::from(log_prob).exp() + lambda * share).ln()
+            });
+            mixed.sum::<f64>() as f32
         };
         query.of_candidates.iter().enumerate().map(of_candidate).collect()
     }

@@ -8,6 +8,7 @@ pub mod compare;
 pub mod convert;
 pub mod evaluate;
 pub mod fetch;
+pub mod lm;
 pub mod models;
 pub mod report;
 pub mod reproduce;
