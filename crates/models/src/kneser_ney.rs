@@ -79,3 +79,112 @@ impl Reader for LanguageReader<'_> {
         self.query(question).log_probs()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use expect_test::expect;
+    use proptest::prelude::*;
+    use questions::{NewQuestion, QuestionSet, Split};
+
+    use super::*;
+    use crate::fixture::{Asked, set_of, texts};
+    use crate::{Event, Training};
+
+    fn of_text(sentences: &[&str], order: usize) -> Box<dyn Model> {
+        let mut text = ngram::Text::default();
+        sentences.iter().for_each(|words| text.push(words.split(' ')).unwrap());
+        let options = ngram::Options { order, ..ngram::Options::default() };
+        let table = ngram::estimate(&text.sort(order), &options).unwrap().table;
+        from_language_model(ngram::Model::new(&table, false)).0
+    }
+
+    const TALE: [&str; 4] =
+        ["a fox . b c d g", "A fox ran . É b", "the a b . a c d c a b", "c a . B a d d"];
+
+    proptest! {
+        #[test]
+        fn scores_differ_as_the_probabilities_of_whole_sentences(
+            (context, query, candidates) in texts(), order in 1..=6usize,
+        ) {
+            let context = context.iter().map(String::as_str).collect();
+            let names: Vec<&str> = candidates.iter().map(String::as_str).collect();
+            let asked = Asked { context, query: &query, candidates: &names, answer: None, split: Split::Test };
+            let scores = of_text(&TALE, order).score(&set_of(&[asked]).example(0).question);
+            let mut text = ngram::Text::default();
+            TALE.iter().for_each(|words| text.push(words.split(' ')).unwrap());
+            let options = ngram::Options { order, ..ngram::Options::default() };
+            let table = ngram::estimate(&text.sort(order), &options).unwrap().table;
+            let language = ngram::Model::new(&table, false);
+            let whole = |name: &str| {
+                let words = query.split(' ').map(|word| if word == questions::BLANK_WORD { name } else { word });
+                language.log_probs(words).iter().sum::<f32>()
+            };
+            for (name, score) in names.iter().zip(&scores) {
+                let (ours, expected) = (score - scores[0], whole(name) - whole(names[0]));
+                prop_assert!((ours - expected).abs() < 1e-4, "{name}: {ours} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_is_tuned_and_a_small_text_is_warned_of() {
+        let asked = |split, answer| Asked {
+            context: vec!["the old fox ran home .", "the old hen sat down ."],
+            query: "the old fox XXXXX",
+            candidates: &["sat", "ran"],
+            answer,
+            split,
+        };
+        let set = set_of(&[asked(Split::Train, None), asked(Split::Valid, Some(1))]);
+        let events = Mutex::new(Vec::new());
+        let report = |event| events.lock().unwrap().push(event);
+        let settings = Settings::from_text(&ENTRY, []).unwrap();
+        let model = train(&settings, &Training::new(&set, 1, &report)).unwrap();
+        let tried: Vec<String> = events
+            .into_inner()
+            .unwrap()
+            .into_iter()
+            .map(|event| match event {
+                Event::Tried { setting, valid_accuracy } => format!("{setting} {valid_accuracy}\n"),
+                Event::Warning(text) => text,
+                other => format!("{other:?}"),
+            })
+            .collect();
+        expect![[r#""#]].assert_eq(&tried.concat());
+        let scores = model.score(&set.example(1).question);
+        assert!(scores[1] > scores[0]);
+    }
+
+    #[test]
+    fn without_running_text_contexts_are_read_and_without_any_it_is_an_error() {
+        let mut set = QuestionSet::default();
+        let [fox, ran] = ["fox", "ran"].map(|word| set.intern(word));
+        let sentence = set.push_sentence([fox, ran]);
+        set.push(NewQuestion {
+            context: sentence..sentence + 1,
+            query: &[fox, questions::BLANK],
+            candidates: &[fox, ran],
+            answer: None,
+            class: None,
+            split: Some(Split::Train),
+            book: None,
+        });
+        let warnings = Mutex::new(0);
+        let report = |event| {
+            if let Event::Warning(_) = event {
+                *warnings.lock().unwrap() += 1;
+            }
+        };
+        let settings = Settings::from_text(&ENTRY, []).unwrap();
+        let model = train(&settings, &Training::new(&set, 1, &report)).unwrap();
+        let scores = model.score(&set.example(0).question);
+        assert!(scores[1] > scores[0]);
+        // No running text, nothing to tune the order on, discounts that can't be estimated.
+        assert_eq!(*warnings.lock().unwrap(), 3);
+        let empty = QuestionSet::default();
+        let error = train(&settings, &Training::new(&empty, 1, &|_| ())).err().unwrap();
+        expect![[r#""#]].assert_eq(&error.to_string());
+    }
+}

@@ -185,3 +185,96 @@ impl Cache {
         query.of_candidates.iter().enumerate().map(of_candidate).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use proptest::prelude::*;
+    use questions::Split;
+
+    use super::*;
+    use crate::fixture::{Asked, one_question, set_of, texts};
+
+    fn language(order: usize) -> ngram::Model {
+        let mut text = ngram::Text::default();
+        for sentence in ["a b c d g .", "b a É .", "A d . c c b a"] {
+            text.push(sentence.split(' ')).unwrap();
+        }
+        let options = ngram::Options { order, ..ngram::Options::default() };
+        ngram::Model::new(&ngram::estimate(&text.sort(order), &options).unwrap().table, false)
+    }
+
+    fn scores(order: usize, lambda: f32, question: &Question<'_>) -> Vec<f32> {
+        let language = language(order);
+        let language = LanguageReader::new(&language, question.vocabulary);
+        CacheReader { language, lambda }.score(question)
+    }
+
+    proptest! {
+        #[test]
+        fn scores_differ_as_whole_sentences_that_are_interpolated_word_by_word(
+            (context, query, candidates) in texts(), order in 1..=6usize, lambda in 0f32..0.9,
+        ) {
+            let text = context.join(" ");
+            let text: Vec<&str> = text.split_whitespace().collect();
+            let names: Vec<&str> = candidates.iter().map(String::as_str).collect();
+            let context: Vec<&str> = context.iter().map(String::as_str).collect();
+            let set = one_question(&context, &query, &names);
+            let scores = scores(order, lambda, &set.example(0).question);
+            let language = language(order);
+            let lambda = if text.is_empty() { 0.0 } else { f64::from(lambda) };
+            let whole = |name: &str| {
+                let word = |word| if word == questions::BLANK_WORD { name } else { word };
+                let words: Vec<&str> = query.split(' ').map(word).collect();
+                let share = |word: &str| {
+                    text.iter().filter(|&&other| other == word).count() as f64 / text.len().max(1) as f64
+                };
+                let shares = words.iter().map(|word| share(word)).chain([0.0]);
+                let log_probs = language.log_probs(words.iter().copied());
+                let mixed = log_probs.into_iter().zip(shares).map(|(log_prob, share)| {
+                    ((1.0 - lambda) * f64::from(log_prob).exp() + lambda * share).ln()
+                });
+                mixed.sum::<f64>()
+            };
+            for (name, score) in names.iter().zip(&scores) {
+                let (ours, expected) = (f64::from(score - scores[0]), whole(name) - whole(names[0]));
+                prop_assert!((ours - expected).abs() < 1e-3, "{name}: {ours} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_that_the_books_do_not_know_is_found_in_the_context() {
+        let set = one_question(&["Nib sat .", "Nib ran ."], "then XXXXX sat .", &["Tib", "Nib"]);
+        let question = set.example(0).question;
+        let without = scores(3, 0.0, &question);
+        assert_eq!(without[0], without[1]);
+        let with = scores(3, 0.1, &question);
+        assert!(with[1] > with[0]);
+    }
+
+    #[test]
+    fn lambda_is_tuned_and_both_choices_are_told() {
+        let asked = |split, answer| Asked {
+            context: vec!["Nib ran to Tib .", "and Nib sat ."],
+            query: "there XXXXX sat .",
+            candidates: &["Tib", "Nib", "home"],
+            answer,
+            split,
+        };
+        let set = set_of(&[asked(Split::Train, None), asked(Split::Valid, Some(1))]);
+        let notes = Mutex::new(Vec::new());
+        let report = |event| {
+            if let Event::Note(text) = event {
+                notes.lock().unwrap().push(text);
+            }
+        };
+        let settings = Settings::from_text(&ENTRY, ["order=1"]).unwrap();
+        train(&settings, &Training::new(&set, 1, &report)).unwrap();
+        assert_eq!(
+            notes.into_inner().unwrap(),
+            ["λ = 0 is best for named entities and common nouns, λ = 0 for all classes"]
+        );
+    }
+}

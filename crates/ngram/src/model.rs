@@ -258,7 +258,7 @@ impl Model {
     /// The n-grams with their values as they are stored: quantised ones stay so.
     ///
     /// # Errors
-    /// [`Error::Damaged`] if the file is not what was written.
+    /// [`Error::Damaged`] if the file is not what was written, or was never written by this program.
     pub fn to_table(&self) -> Result<Table> {
         self.check()?;
         let mut vocabulary = Vocabulary::default();
@@ -285,7 +285,12 @@ impl Model {
             }
             level
         });
-        Ok(Table { levels: levels.collect(), vocabulary })
+        let table = Table { levels: levels.collect(), vocabulary };
+        if table.is_sound() {
+            return Ok(table);
+        }
+        let reason = "it holds n-grams that can't be".to_owned();
+        Err(Error::Damaged { path: self.path.clone(), reason })
     }
 }
 
