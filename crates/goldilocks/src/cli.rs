@@ -3,7 +3,7 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    answer, bench, build, combine, compare, convert, evaluate, explain, fetch, models, report,
+    answer, bench, build, combine, compare, convert, evaluate, explain, fetch, lm, models, report,
     reproduce, stats, tag, train, train_tagger, tune,
 };
 use crate::failure::stop_kindly;
@@ -58,6 +58,8 @@ enum Command {
     Combine(combine::Options),
     /// Tables and pictures from predictions
     Report(report::Options),
+    /// Language models: estimate, perplexity, ARPA in and out
+    Lm(lm::Options),
     /// Split and tag a book
     Tag(tag::Options),
     /// Make the tagger's weights from tagged books
@@ -108,6 +110,7 @@ impl Cli {
             Command::Compare(options) => compare::run(&options, progress),
             Command::Combine(options) => combine::run(&options, progress),
             Command::Report(options) => report::run(&options, progress),
+            Command::Lm(options) => lm::run(&options, progress),
             Command::Tag(options) => tag::run(&options),
             Command::TrainTagger(options) => train_tagger::run(&options, progress),
             Command::Bench(options) => bench::run(&options, progress),

@@ -88,6 +88,14 @@ pub enum Failure {
         /// The folder.
         path: PathBuf,
     },
+    /// A model of another kind where a language model is needed.
+    #[error("{}: `{model}` has no language model in it", path.display())]
+    NoLanguageModel {
+        /// The model's folder.
+        path: PathBuf,
+        /// Its kind.
+        model: String,
+    },
     /// A file that can't be read or written.
     #[error("{}: {source}", path.display())]
     File {
@@ -156,6 +164,9 @@ impl Failure {
             Self::NoTaggedBooks { .. } => {
                 Some("`goldilocks tag BOOK > FILE` writes a book in the right form".to_owned())
             }
+            Self::NoLanguageModel { .. } => Some(
+                "`train kneser-ney`, `lm estimate` and `lm import` make models that have one".to_owned(),
+            ),
             Self::Setting { .. } => None,
             Self::File { source, .. } => Some(
                 match source.kind() {
@@ -206,6 +217,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
             .or_else(|| cause.hint(corpus::Error::hint))
             .or_else(|| cause.hint(questions::Error::hint))
             .or_else(|| cause.hint(models::Error::hint))
+            .or_else(|| cause.hint(ngram::Error::hint))
             .or_else(|| cause.hint(evaluation::Error::hint))
             .or_else(|| cause.hint(report::Error::hint))
     })

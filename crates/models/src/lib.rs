@@ -43,6 +43,7 @@ mod explanation;
 #[cfg(test)]
 mod fixture;
 mod folder;
+mod language_model;
 mod learnt;
 mod lowercase;
 mod matching;
@@ -56,6 +57,8 @@ mod text_targets;
 mod training;
 mod windows;
 
+mod kneser_ney;
+mod kneser_ney_cache;
 mod max_frequency_context;
 mod max_frequency_corpus;
 mod memnn_window_selfsup;
@@ -67,6 +70,8 @@ pub use control::Control;
 pub use error::{Error, Result};
 pub use explanation::{Explanation, Look};
 pub use folder::{Manifest, check_place, load, save};
+pub use kneser_ney::from_language_model;
+pub use language_model::NGRAMS;
 pub use model::{Entry, Model, Reader, Saved};
 pub use settings::{Range, Setting, Settings};
 pub use training::{Event, Part, Reporter, Training};
@@ -77,6 +82,8 @@ pub static MODELS: &[Entry] = &[
     max_frequency_context::ENTRY,
     sliding_window::ENTRY,
     word_distance::ENTRY,
+    kneser_ney::ENTRY,
+    kneser_ney_cache::ENTRY,
     memnn_window_selfsup::ENTRY,
     memnn_window_selfsup::ALL_WINDOWS,
     memnn_window_selfsup::ALL_TARGETS,

@@ -71,7 +71,7 @@ fn count<'a>(
 
 /// Chosen: the paper does not say what to do without running text; contexts are parts of it, and a
 /// sentence that several contexts share counts once.
-fn contexts<'a>(part: &Part<'a>) -> impl Iterator<Item = &'a [WordId]> {
+pub(crate) fn contexts<'a>(part: &Part<'a>) -> impl Iterator<Item = &'a [WordId]> {
     let mut seen = HashSet::new();
     let sentences = part.examples().flat_map(|example| example.question.context);
     sentences.filter(move |sentence| seen.insert(sentence.as_ptr()))

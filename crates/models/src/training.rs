@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use corpus::{Vocabulary, WordId};
-use questions::{Example, Question, QuestionSet, Split};
+use questions::{Example, Question, QuestionSet, Split, WordClass};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -103,19 +103,25 @@ impl<'a> Part<'a> {
         &self,
         score: impl Fn(&Question<'a>) -> Vec<Vec<f32>> + Sync,
     ) -> Option<Vec<f64>> {
-        let credits: Vec<Vec<f64>> = self
-            .places
-            .par_iter()
-            .filter_map(|&place| {
-                let Example { question, answer, .. } = self.set.example(place);
-                let answer = answer?;
-                Some(score(&question).iter().map(|scores| credit(scores, answer)).collect())
-            })
-            .collect();
+        let credits = self.credits(score);
         let mean = |way: usize| {
-            credits.iter().map(|credits| credits[way]).sum::<f64>() / credits.len() as f64
+            credits.iter().map(|(_, credits)| credits[way]).sum::<f64>() / credits.len() as f64
         };
-        credits.first().map(|first| (0..first.len()).map(mean).collect())
+        credits.first().map(|(_, first)| (0..first.len()).map(mean).collect())
+    }
+
+    /// What several ways to score earn with each question whose answer is known, and its class: 1, a tie
+    /// of k 1/k, or 0.
+    pub fn credits(
+        &self,
+        score: impl Fn(&Question<'a>) -> Vec<Vec<f32>> + Sync,
+    ) -> Vec<(Option<WordClass>, Vec<f64>)> {
+        let credits = self.places.par_iter().filter_map(|&place| {
+            let Example { question, answer, class, .. } = self.set.example(place);
+            let answer = answer?;
+            Some((class, score(&question).iter().map(|scores| credit(scores, answer)).collect()))
+        });
+        credits.collect()
     }
 }
 
@@ -171,6 +177,8 @@ pub enum Event {
         /// How well it did.
         valid_accuracy: f64,
     },
+    /// What was found out, in a line for the person who trains.
+    Note(String),
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ pub mod convert;
 pub mod evaluate;
 pub mod explain;
 pub mod fetch;
+pub mod lm;
 pub mod models;
 pub mod report;
 pub mod reproduce;

@@ -78,7 +78,7 @@ impl Job<'_> {
         progress: Progress,
     ) -> Result<()> {
         let bar = progress.spinner("train", self.settings.model());
-        let report = |event| show(event, self.settings.model(), &bar);
+        let report = |event| show(event, self.settings.model(), &bar, progress);
         let entry = models::find(self.settings.model())?;
         let model = (entry.train)(self.settings, &Training::new(set, self.seed, &report))?;
         bar.finish_and_clear();
@@ -88,8 +88,9 @@ impl Job<'_> {
 }
 
 /// Shows an event of a training.
-pub fn show(event: Event, model: &str, bar: &ProgressBar) {
+pub fn show(event: Event, model: &str, bar: &ProgressBar, progress: Progress) {
     match event {
+        Event::Note(text) => bar.suspend(|| progress.note(format_args!("{model}: {text}"))),
         Event::Warning(text) => bar.suspend(|| warn(format_args!("{model}: {text}"))),
         Event::Progress { done, total } => bar.set_message(format!("{model}  {done}/{total}")),
         Event::Epoch { number, total, loss, valid_accuracy, .. } => {

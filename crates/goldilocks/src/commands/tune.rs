@@ -235,7 +235,7 @@ impl Tuning<'_> {
         bar: &indicatif::ProgressBar,
     ) -> Result<Outcome> {
         let started = Instant::now();
-        let report = |event| show(event, self.entry.name, bar);
+        let report = |event| show(event, self.entry.name, bar, self.progress);
         let mut training = Training::new(&self.set, trial.seed, &report);
         training.train = training.train.sample(trial.fraction, self.options.seed);
         let (valid, error) = match (self.entry.train)(settings, &training) {
