@@ -10,6 +10,8 @@
 
 pub mod check;
 mod error;
+mod exponential;
+mod product;
 mod real;
 mod table;
 mod updates;
@@ -17,6 +19,8 @@ mod vector;
 pub mod weights;
 
 pub use error::{Error, Result};
+pub use exponential::Exponential;
+pub use product::{Matrix, multiply};
 pub use real::Real;
 pub use table::Table;
 pub use updates::{Gradient, Update, apply};

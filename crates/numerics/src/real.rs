@@ -6,6 +6,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 /// A floating-point number.
 pub trait Real:
     Copy
+    + crate::Exponential
     + Debug
     + Default
     + PartialOrd
