@@ -34,8 +34,10 @@
 mod answering;
 mod case_twins;
 mod checkpoint;
+mod composition;
 mod control;
 mod dictionary;
+mod dictionary_softmax;
 mod epochs;
 mod error;
 mod explanation;
@@ -44,13 +46,19 @@ mod fixture;
 mod folder;
 mod learnt;
 mod lowercase;
+mod memory_format;
 mod model;
+mod network;
 mod settings;
+mod soft_attention;
+mod soft_model;
 mod training;
 mod windows;
 
+mod embedding;
 mod max_frequency_context;
 mod max_frequency_corpus;
+mod memory_network;
 mod sliding_window;
 mod word_distance;
 
@@ -69,6 +77,12 @@ pub static MODELS: &[Entry] = &[
     max_frequency_context::ENTRY,
     sliding_window::ENTRY,
     word_distance::ENTRY,
+    embedding::CONTEXT_QUERY,
+    embedding::QUERY,
+    embedding::WINDOW_BAG,
+    embedding::WINDOW_POSITION,
+    memory_network::WINDOW_MEMORY,
+    memory_network::SENTENTIAL_MEMORY,
 ];
 
 /// The model of that name.
