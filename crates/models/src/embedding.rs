@@ -11,7 +11,7 @@ use crate::epochs::{BATCH, DECAY, EPOCHS, LEARNING_RATE, PATIENCE, Schedule};
 use crate::learnt::{SavedAs, WEIGHTS};
 use crate::memory_format::{Format, windows};
 use crate::settings::Range;
-use crate::soft_model::{Design, INIT, SAMPLES};
+use crate::soft_model::{CLIP, Design, INIT, SAMPLES};
 use crate::windows::Encoding;
 use crate::{Entry, Setting, Settings};
 
@@ -33,15 +33,16 @@ const WINDOW: Setting = Setting {
 };
 
 const SETTINGS: &[Setting] =
-    &[DIM, LEARNING_RATE, EPOCHS, PATIENCE, DECAY, BATCH, SAMPLES, INIT, WEIGHTS];
+    &[DIM, LEARNING_RATE, EPOCHS, PATIENCE, DECAY, BATCH, CLIP, SAMPLES, INIT, WEIGHTS];
 const WINDOW_SETTINGS: &[Setting] =
-    &[DIM, WINDOW, LEARNING_RATE, EPOCHS, PATIENCE, DECAY, BATCH, SAMPLES, INIT, WEIGHTS];
+    &[DIM, WINDOW, LEARNING_RATE, EPOCHS, PATIENCE, DECAY, BATCH, CLIP, SAMPLES, INIT, WEIGHTS];
 
 #[derive(Deserialize)]
 struct Config {
     dim: usize,
     #[serde(default)]
     window: usize,
+    clip: f64,
     samples: Option<usize>,
     init: f64,
     weights: SavedAs,
@@ -61,6 +62,7 @@ fn design(
         hops: 0,
         tied: false,
         time_scale: 0.0,
+        clip: config.clip,
         samples: config.samples,
         init: config.init,
         weights: config.weights,
@@ -115,3 +117,68 @@ pub(crate) const WINDOW_POSITION: Entry = Entry {
     load: |saved| window(&saved.settings, Encoding::Positions).load(saved),
     ..CONTEXT_QUERY
 };
+
+#[cfg(test)]
+mod tests {
+    use questions::{QuestionSet, Split};
+
+    use super::*;
+    use crate::Training;
+    use crate::fixture::{Asked, set_of};
+
+    const NAMES: [&str; 4] = ["ann", "bob", "cat", "dan"];
+
+    /// The same 40 questions for training and validation; four kinds of them, each with its answer.
+    fn set(kinds: [(&'static str, &'static str); 4]) -> QuestionSet {
+        let questions = (0..80).map(|number| Asked {
+            context: vec![kinds[number % 4].0],
+            query: kinds[number % 4].1,
+            candidates: &NAMES,
+            answer: Some(number % 4),
+            split: if number < 40 { Split::Train } else { Split::Valid },
+        });
+        set_of(&questions.collect::<Vec<_>>())
+    }
+
+    fn accuracy(entry: &Entry, set: &QuestionSet) -> f64 {
+        let small =
+            ["dim=16", "batch=2", "learning_rate=0.05", "epochs=60", "patience=60", "init=0.3"];
+        let settings = Settings::from_text(entry, small).unwrap();
+        let training = Training::new(set, 1, &|_| ());
+        let model = (entry.train)(&settings, &training).unwrap();
+        let reader = model.reader(set.vocabulary());
+        training.valid.accuracy(|question| reader.score(question)).unwrap()
+    }
+
+    #[test]
+    fn only_positions_tell_before_from_after() {
+        let order = set([
+            ("ann", "x left XXXXX right y"),
+            ("bob", "x right XXXXX left y"),
+            ("cat", "x left XXXXX left y"),
+            ("dan", "x right XXXXX right y"),
+        ]);
+        assert_eq!(accuracy(&WINDOW_POSITION, &order), 1.0);
+        assert!(accuracy(&WINDOW_BAG, &order) <= 0.75);
+        assert!(accuracy(&QUERY, &order) <= 0.75);
+    }
+
+    #[test]
+    fn only_the_whole_query_has_words_far_from_the_blank() {
+        let far = set([
+            ("ann", "red a b XXXXX c d"),
+            ("bob", "old a b XXXXX c d"),
+            ("cat", "wet a b XXXXX c d"),
+            ("dan", "sad a b XXXXX c d"),
+        ]);
+        assert_eq!(accuracy(&QUERY, &far), 1.0);
+        assert_eq!(accuracy(&WINDOW_POSITION, &far), 0.25);
+    }
+
+    #[test]
+    fn only_context_and_query_together_have_the_words_of_the_context() {
+        let context = set(["red", "old", "wet", "sad"].map(|word| (word, "a XXXXX")));
+        assert_eq!(accuracy(&CONTEXT_QUERY, &context), 1.0);
+        assert_eq!(accuracy(&QUERY, &context), 0.25);
+    }
+}

@@ -39,6 +39,13 @@ pub(crate) struct Origin {
 }
 
 impl Phrases {
+    #[cfg(test)]
+    pub fn new(query: &[u32], memories: &[&[u32]]) -> Self {
+        let mut phrases = Self { query: query.to_vec(), ..Self::default() };
+        memories.iter().for_each(|rows| phrases.push(rows.iter().copied()));
+        phrases
+    }
+
     /// How many memories there are.
     pub fn n_memories(&self) -> usize {
         self.ends.len()
@@ -166,4 +173,64 @@ pub(crate) fn windows(
     dictionary_rows: usize,
 ) -> Layout {
     Layout { window, encoding, unit: Unit::Windows, max_memories, dictionary_rows }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::one_question;
+    use crate::lowercase::Lowercase;
+
+    /// The phrases of a question and where its memories come from, as words.
+    fn told(format: &Format) -> (Vec<u32>, Vec<Vec<u32>>, Vec<Range<usize>>, Range<usize>) {
+        let set =
+            one_question(&["a Fox ran .", "the hen saw a fox"], "a XXXXX ran off", &["fox", "hen"]);
+        // Without a dictionary a word's row is the number of its lower-cased form.
+        let lowercase = Lowercase::new(set.vocabulary());
+        let numbers = (0..set.vocabulary().len() as u32).map(corpus::WordId);
+        let rows: Vec<u32> = numbers.map(|word| 10 + lowercase.of(word).0).collect();
+        let words = KnownWords { lowercase: &lowercase, rows: &rows };
+        let question = set.example(0).question;
+        let phrases = format.read(&question, &words, &mut Memories::default());
+        let origins = format.origins(&question, &words);
+        assert_eq!(origins.len(), phrases.n_memories());
+        (
+            phrases.query.clone(),
+            phrases.memories().map(<[u32]>::to_vec).collect(),
+            origins.into_iter().map(|origin| origin.words).collect(),
+            format.query_words(&question),
+        )
+    }
+
+    // Rows: XXXXX 10, a 11, fox 12, ran 13, . 14, the 15, hen 16, saw 17, off 18.
+
+    #[test]
+    fn sentences_are_memories_and_the_latest_ones_stay() {
+        let (query, memories, origins, asked) = told(&Format::Sentences(None));
+        assert_eq!(query, [11, 10, 13, 18]);
+        assert_eq!(memories, [vec![11, 12, 13, 14], vec![15, 16, 17, 11, 12]]);
+        assert_eq!((origins, asked), (vec![0..4, 4..9], 0..4));
+        let (_, memories, origins, _) = told(&Format::Sentences(Some(1)));
+        assert_eq!((memories, origins), (vec![vec![15, 16, 17, 11, 12]], vec![4..9]));
+    }
+
+    #[test]
+    fn windows_are_memories_of_mentions() {
+        let layout = windows(3, Encoding::Positions, None, 100);
+        let (query, memories, origins, asked) = told(&Format::Windows(layout.clone()));
+        // Position j has its dictionary from row 100 j on; padding is row 0 of a dictionary.
+        assert_eq!(query, [11, 110, 213]);
+        assert_eq!(memories, [[11, 112, 213], [15, 116, 217], [11, 112, 200]]);
+        assert_eq!((origins, asked), (vec![0..3, 4..7, 7..9], 0..3));
+        let (query, memories, ..) = told(&Format::QueryWindow(layout));
+        assert_eq!((query, memories.len()), (vec![11, 110, 213], 0));
+    }
+
+    #[test]
+    fn passages_without_memories_are_one_phrase() {
+        let (query, memories, ..) = told(&Format::ContextAndQuery);
+        assert_eq!(query, [11, 10, 13, 18, 11, 12, 13, 14, 15, 16, 17, 11, 12]);
+        assert!(memories.is_empty());
+        assert_eq!(told(&Format::Query).0, [11, 10, 13, 18]);
+    }
 }

@@ -11,7 +11,7 @@ use crate::epochs::{BATCH, DECAY, EPOCHS, LEARNING_RATE, PATIENCE, Schedule};
 use crate::learnt::{SavedAs, WEIGHTS};
 use crate::memory_format::{Format, windows};
 use crate::settings::Range;
-use crate::soft_model::{Design, INIT, SAMPLES};
+use crate::soft_model::{CLIP, Design, INIT, SAMPLES};
 use crate::windows::Encoding;
 use crate::{Entry, Setting, Settings};
 
@@ -93,6 +93,7 @@ struct Config {
     time: bool,
     time_scale: f64,
     max_memories: Option<usize>,
+    clip: f64,
     samples: Option<usize>,
     init: f64,
     weights: SavedAs,
@@ -112,6 +113,7 @@ impl Config {
             hops: self.hops,
             tied: self.tied,
             time_scale: if self.time { self.time_scale } else { 0.0 },
+            clip: self.clip,
             samples: self.samples,
             init: self.init,
             weights: self.weights,
@@ -154,6 +156,7 @@ pub(crate) const WINDOW_MEMORY: Entry = Entry {
         PATIENCE,
         DECAY,
         BATCH,
+        CLIP,
         SAMPLES,
         INIT,
         WEIGHTS,
@@ -179,6 +182,7 @@ pub(crate) const SENTENTIAL_MEMORY: Entry = Entry {
         PATIENCE,
         DECAY,
         BATCH,
+        CLIP,
         SAMPLES,
         INIT,
         WEIGHTS,
@@ -187,3 +191,84 @@ pub(crate) const SENTENTIAL_MEMORY: Entry = Entry {
     train: |settings, training| sentential(settings).train(settings, training),
     load: |saved| sentential(&saved.settings).load(saved),
 };
+
+#[cfg(test)]
+mod tests {
+    use questions::{QuestionSet, Split};
+    use rand::seq::SliceRandom;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::Training;
+    use crate::fixture::{Asked, set_of};
+
+    const NAMES: [&str; 6] = ["ann", "bob", "cat", "dan", "eve", "fay"];
+    const CUES: [&str; 6] = ["red", "tall", "old", "shy", "wet", "sad"];
+
+    /// Each name of a passage follows a cue, two of them in a sentence; the query repeats a cue. Which
+    /// name goes with which cue is drawn for each question: only the window around a name tells, and a
+    /// sentence leaves two names to choose from.
+    fn cues_and_names() -> QuestionSet {
+        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        let texts: Vec<(Vec<String>, String, usize)> = (0..900)
+            .map(|_| {
+                let (mut names, mut cues): (Vec<usize>, Vec<usize>) =
+                    ((0..6).collect(), (0..6).collect());
+                names.shuffle(&mut rng);
+                cues.shuffle(&mut rng);
+                let pair = |i: usize| format!("{} {} .", CUES[cues[i]], NAMES[names[i]]);
+                let sentences = [0, 2, 4].map(|i| pair(i) + " " + &pair(i + 1)).to_vec();
+                let asked = rng.random_range(0..6);
+                (sentences, format!("the {} XXXXX", CUES[cues[asked]]), names[asked])
+            })
+            .collect();
+        let asked: Vec<Asked<'_>> = texts
+            .iter()
+            .enumerate()
+            .map(|(number, (context, query, answer))| Asked {
+                context: context.iter().map(String::as_str).collect(),
+                query,
+                candidates: &NAMES,
+                answer: Some(*answer),
+                split: if number < 700 { Split::Train } else { Split::Valid },
+            })
+            .collect();
+        set_of(&asked)
+    }
+
+    fn accuracy(entry: &Entry, typed: &[&str]) -> f64 {
+        let set = cues_and_names();
+        let small =
+            ["dim=16", "batch=4", "learning_rate=0.05", "epochs=25", "patience=25", "init=0.1"];
+        let texts = small.iter().chain(typed).copied();
+        let settings = Settings::from_text(entry, texts).unwrap();
+        let training = Training::new(&set, 1, &|_| ());
+        let model = (entry.train)(&settings, &training).unwrap();
+        let reader = model.reader(set.vocabulary());
+        training.valid.accuracy(|question| reader.score(question)).unwrap()
+    }
+
+    #[test]
+    fn windows_find_the_name_after_the_cue_for_one_to_three_hops() {
+        for hops in ["hops=1", "hops=2", "hops=3"] {
+            let found = accuracy(&WINDOW_MEMORY, &[hops, "time=false"]);
+            assert!(found > 0.95, "{hops}: {found}");
+        }
+    }
+
+    #[test]
+    fn windows_find_the_name_with_tied_weights_and_with_a_sampled_dictionary() {
+        let tied = accuracy(&WINDOW_MEMORY, &["tied=true", "time=false"]);
+        let sampled = accuracy(&WINDOW_MEMORY, &["samples=200", "time=false"]);
+        assert!(tied > 0.95 && sampled > 0.95, "{tied} {sampled}");
+    }
+
+    #[test]
+    fn sentences_leave_two_names_to_choose_from() {
+        for hops in ["hops=1", "hops=2", "hops=3"] {
+            let found = accuracy(&SENTENTIAL_MEMORY, &[hops, "encoding=bag", "time=false"]);
+            assert!((0.35..0.65).contains(&found), "{hops}: {found}");
+        }
+    }
+}

@@ -31,6 +31,8 @@ pub(crate) struct Shape {
     pub composition: Composition,
     /// What the latest memory has before the first, in the exponent of the attention.
     pub time_scale: f64,
+    /// The length at which a question's dL/dq^k is cut off.
+    pub clip: f64,
     /// If U is tied to A: the row of A that is the first of U.
     pub tied: Option<usize>,
 }
@@ -129,7 +131,8 @@ impl<R: Real> Network<R> {
     fn backward(&self, phrases: &Phrases, passage: &Passage<R>, last: Vec<R>, part: &mut Part<R>) {
         let composition = self.shape.composition;
         let Passage { memories, read } = passage;
-        let (hops, query) = memories.backward(&self.between_hops, read, last);
+        let clip = R::from_f64(self.shape.clip);
+        let (hops, query) = memories.backward(&self.between_hops, read, last, clip);
         for (hop, passed) in (0..self.shape.hops).rev().zip(&hops) {
             let state = &read.states[hop];
             let key = composition.push_vector(&mut part.embed_in, state);
@@ -195,5 +198,86 @@ impl<R: Real> Network<R> {
         apply(&mut self.embed_out, |part| &part.embed_out);
         apply(&mut self.between_hops, |part| &part.between_hops);
         decoded.loss
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use numerics::check::worst_error;
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::dictionary_softmax::Sampler;
+
+    const WORDS: usize = 6;
+    const DIM: usize = 3;
+
+    fn shape(hops: usize, composition: Composition, tied: Option<usize>) -> Shape {
+        let (rows, words, dim, time_scale, clip) = (2 * WORDS, WORDS, DIM, 0.7, 1e9);
+        Shape { rows, words, dim, hops, composition, time_scale, clip, tied }
+    }
+
+    /// Three questions: with three memories, with one, and with none.
+    fn questions() -> Vec<Phrases> {
+        vec![
+            Phrases::new(&[1, 7, 2], &[&[0, 8], &[3, 3, 9], &[11]]),
+            Phrases::new(&[4, 10], &[&[5, 6, 1]]),
+            Phrases::new(&[2], &[]),
+        ]
+    }
+
+    fn step(network: &mut Network<f64>, output: &Output) -> f64 {
+        let questions = questions();
+        let batch = Batch { questions: &questions, answers: &[2, 5, 2] };
+        network.step(&batch, output, 1.0, &mut ChaCha8Rng::seed_from_u64(3))
+    }
+
+    fn tables(network: &mut Network<f64>) -> [&mut Table<f64>; 4] {
+        let Network { embed_in, embed_out, between_hops, decode, .. } = network;
+        [embed_in, embed_out, between_hops, decode]
+    }
+
+    /// A step of size 1 moves every table by its gradient.
+    fn check(shape: Shape, output: &Output) {
+        let mut rng = ChaCha8Rng::seed_from_u64(8);
+        let mut network = Network::<f64>::new(shape.clone(), 0.8, &mut rng);
+        let mut moved = network.clone();
+        step(&mut moved, output);
+        for place in 0..4 {
+            let mut table = tables(&mut network)[place].clone();
+            let after = tables(&mut moved)[place].values();
+            let gradient = table.values().iter().zip(after).map(|(old, new)| old - new).collect();
+            let gradient = Table::from_values(table.rows(), DIM, gradient).unwrap();
+            let worst = worst_error(&mut table, &gradient, 1e-3, |table| {
+                let mut changed = network.clone();
+                *tables(&mut changed)[place] = table.clone();
+                step(&mut changed, output)
+            });
+            assert!(worst < 1e-6, "{shape:?}, table {place}: {worst}");
+        }
+    }
+
+    #[test]
+    fn gradients_of_whole_networks_are_central_differences() {
+        let sampled = Output::Sampled(Sampler::new(&[1.0; WORDS], 4));
+        for hops in 0..=3 {
+            for composition in [Composition::Sum, Composition::Mean, Composition::PositionEncoding]
+            {
+                check(shape(hops, composition, None), &Output::Exact);
+            }
+            // U is the second dictionary of A.
+            check(shape(hops, Composition::Sum, Some(WORDS)), &Output::Exact);
+            check(shape(hops, Composition::Sum, None), &sampled);
+        }
+    }
+
+    #[test]
+    fn a_fresh_network_without_hops_scores_by_the_bilinear_form() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let network = Network::<f64>::new(shape(0, Composition::Sum, None), 1.0, &mut rng);
+        let read = network.read(&questions()[1]);
+        let (a, u) = (&network.embed_in, &network.decode);
+        let expected: f64 = (0..DIM).map(|k| (a.row(4)[k] + a.row(10)[k]) * u.row(3)[k]).sum();
+        assert!((network.score(read.last(), [3].into_iter())[0] - expected).abs() < 1e-12);
     }
 }

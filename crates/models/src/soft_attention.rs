@@ -63,7 +63,8 @@ impl<R: Real> Memories<R> {
         read
     }
 
-    /// The way back from dL/dq^{K+1}: the gradients of the hops, the last hop first, and dL/dq¹.
+    /// The way back from dL/dq^{K+1}: the gradients of the hops, the last hop first, and dL/dq¹. None of
+    /// dL/dq^k is let through longer than `clip`: with several hops their lengths multiply.
     ///
     /// With g = dL/dq^{k+1} and s_i = c_iᵀq^k + time_i: dL/dα_i = m_iᵀg; through the softmax
     /// dL/ds_i = α_i (m_iᵀg − Σ_j α_j m_jᵀg); so dL/dq^k = Hᵀg + Σ_i dL/ds_i c_i.
@@ -72,9 +73,11 @@ impl<R: Real> Memories<R> {
         between_hops: &Table<R>,
         read: &Read<R>,
         last: Vec<R>,
+        clip: R,
     ) -> (Vec<HopGradient<R>>, Vec<R>) {
         let dim = last.len();
         let mut next = last;
+        shorten(&mut next, clip);
         let mut hops = Vec::with_capacity(read.attention.len());
         for attention in read.attention.iter().rev() {
             let values = self.values.chunks_exact(dim);
@@ -90,9 +93,18 @@ impl<R: Real> Memories<R> {
             for (&slope, key) in matches.iter().zip(self.keys.chunks_exact(dim)) {
                 axpy(slope, key, &mut state);
             }
+            shorten(&mut state, clip);
             hops.push(HopGradient { next: std::mem::replace(&mut next, state), matches });
         }
         (hops, next)
+    }
+}
+
+/// Makes a vector that is longer than `clip` as long as that.
+fn shorten<R: Real>(vector: &mut [R], clip: R) {
+    let length = dot(vector, vector).sqrt();
+    if length > clip {
+        vector.iter_mut().for_each(|component| *component = *component * clip / length);
     }
 }
 
@@ -143,6 +155,16 @@ mod tests {
         assert_eq!(read.states, [[1.0, 5.0], [10.0, 3.0], [6.0, 30.0]]);
     }
 
+    #[test]
+    fn what_goes_back_is_never_longer_than_the_clip() {
+        let memories = Memories { keys: vec![], values: vec![], times: vec![] };
+        let map = Table::from_values(2, 2, vec![10.0, 0.0, 0.0, 10.0]).unwrap();
+        let read = memories.read(&map, vec![1.0f64, 0.0], 2);
+        let (hops, first) = memories.backward(&map, &read, vec![3.0, 4.0], 2.5);
+        assert_eq!(hops[0].next, [1.5, 2.0]);
+        assert_eq!((hops[1].next.as_slice(), first.as_slice()), (&[1.5, 2.0][..], &[1.5, 2.0][..]));
+    }
+
     /// Everything that can be learnt, as the rows of one table: H, then q¹, keys and values.
     fn split(all: &Table<f64>, n: usize) -> (Table<f64>, Vec<f64>, Memories<f64>) {
         let dim = all.dim();
@@ -167,7 +189,7 @@ mod tests {
             };
             let (map, query, memories) = split(&all, N);
             let read = memories.read(&map, query, hops);
-            let (gradients, first) = memories.backward(&map, &read, target.to_vec());
+            let (gradients, first) = memories.backward(&map, &read, target.to_vec(), 1e9);
             let mut gradient = Table::zeros(all.rows(), DIM);
             axpy(1.0, &first, gradient.row_mut(DIM));
             for (hop, passed) in (0..hops).rev().zip(&gradients) {

@@ -46,6 +46,16 @@ pub(crate) const INIT: Setting = Setting {
     doc: "Standard deviation of the weights before training.",
 };
 
+/// The setting for gradient clipping.
+pub(crate) const CLIP: Setting = Setting {
+    name: "clip",
+    symbol: "",
+    default: "5",
+    range: Range::Real(0.001, 1e9),
+    word: None,
+    doc: "Length at which a question's gradient by a state is cut off.",
+};
+
 /// What a model is made of.
 pub(crate) struct Design {
     /// Which parts of a question are embedded; it depends on d.
@@ -55,6 +65,7 @@ pub(crate) struct Design {
     pub hops: usize,
     pub tied: bool,
     pub time_scale: f64,
+    pub clip: f64,
     pub samples: Option<usize>,
     pub init: f64,
     pub weights: SavedAs,
@@ -70,6 +81,7 @@ impl Design {
             hops: self.hops,
             composition: self.composition,
             time_scale: self.time_scale,
+            clip: self.clip,
             tied: self.tied.then(|| format.middle(words)),
         }
     }
