@@ -35,8 +35,10 @@ mod all_targets;
 mod answering;
 mod case_twins;
 mod checkpoint;
+mod composition;
 mod control;
 mod dictionary;
+mod dictionary_softmax;
 mod epochs;
 mod error;
 mod explanation;
@@ -47,21 +49,27 @@ mod language_model;
 mod learnt;
 mod lowercase;
 mod matching;
+mod memory_format;
 mod model;
+mod network;
 mod self_supervision;
 mod selfsup_settings;
 mod selfsup_training;
 mod settings;
+mod soft_attention;
+mod soft_model;
 mod support;
 mod text_targets;
 mod training;
 mod windows;
 
+mod embedding;
 mod kneser_ney;
 mod kneser_ney_cache;
 mod max_frequency_context;
 mod max_frequency_corpus;
 mod memnn_window_selfsup;
+mod memory_network;
 mod sliding_window;
 mod word_distance;
 
@@ -84,6 +92,12 @@ pub static MODELS: &[Entry] = &[
     word_distance::ENTRY,
     kneser_ney::ENTRY,
     kneser_ney_cache::ENTRY,
+    embedding::CONTEXT_QUERY,
+    embedding::QUERY,
+    embedding::WINDOW_BAG,
+    embedding::WINDOW_POSITION,
+    memory_network::WINDOW_MEMORY,
+    memory_network::SENTENTIAL_MEMORY,
     memnn_window_selfsup::ENTRY,
     memnn_window_selfsup::ALL_WINDOWS,
     memnn_window_selfsup::ALL_TARGETS,

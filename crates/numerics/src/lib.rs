@@ -10,7 +10,9 @@
 
 pub mod check;
 mod error;
+mod exponential;
 mod pages;
+mod product;
 mod real;
 mod table;
 mod updates;
@@ -18,6 +20,8 @@ mod vector;
 pub mod weights;
 
 pub use error::{Error, Result};
+pub use exponential::Exponential;
+pub use product::{Matrix, multiply};
 pub use real::Real;
 pub use table::Table;
 pub use updates::{Gradient, Update, apply};

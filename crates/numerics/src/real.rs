@@ -7,6 +7,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 pub trait Real:
     bytemuck::Pod
     + Copy
+    + crate::Exponential
     + Debug
     + Default
     + PartialOrd
@@ -25,6 +26,8 @@ pub trait Real:
     const ZERO: Self;
     /// 1.
     const ONE: Self;
+    /// What makes no difference when it is added to 1.
+    const NEGLIGIBLE: Self;
 
     /// The nearest number.
     fn from_f64(value: f64) -> Self;
@@ -49,6 +52,7 @@ macro_rules! real {
         impl Real for $float {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
+            const NEGLIGIBLE: Self = $float::EPSILON / 2.0;
 
             fn from_f64(value: f64) -> Self {
                 value as Self

@@ -1,0 +1,184 @@
+//! Supervised embedding models, §4.3 (Weston et al. 2010): S(q, w) = φ(q)ᵀ Aᵀ B φ(w).
+//!
+//! The rows of Table 2 differ in what q is: context and query, the query, the window around the blank, and
+//! that window with one dictionary for each position. B is called `decode` here: a model is a memory
+//! network without hops.
+
+use serde::Deserialize;
+
+use crate::composition::Composition;
+use crate::epochs::{BATCH, DECAY, EPOCHS, LEARNING_RATE, PATIENCE, Schedule};
+use crate::learnt::{SavedAs, WEIGHTS};
+use crate::memory_format::{Format, windows};
+use crate::settings::Range;
+use crate::soft_model::{CLIP, Design, INIT, SAMPLES};
+use crate::windows::Encoding;
+use crate::{Entry, Setting, Settings};
+
+const DIM: Setting = Setting {
+    name: "dim",
+    symbol: "p",
+    default: "300",
+    range: Range::Whole(1, 4096),
+    word: None,
+    doc: "Length of an embedding.",
+};
+const WINDOW: Setting = Setting {
+    name: "window",
+    symbol: "b",
+    default: "5",
+    range: Range::Whole(1, 101),
+    word: None,
+    doc: "Words of the window around the blank; an odd number.",
+};
+
+const SETTINGS: &[Setting] =
+    &[DIM, LEARNING_RATE, EPOCHS, PATIENCE, DECAY, BATCH, CLIP, SAMPLES, INIT, WEIGHTS];
+const WINDOW_SETTINGS: &[Setting] =
+    &[DIM, WINDOW, LEARNING_RATE, EPOCHS, PATIENCE, DECAY, BATCH, CLIP, SAMPLES, INIT, WEIGHTS];
+
+#[derive(Deserialize)]
+struct Config {
+    dim: usize,
+    #[serde(default)]
+    window: usize,
+    clip: f64,
+    samples: Option<usize>,
+    init: f64,
+    weights: SavedAs,
+    #[serde(flatten)]
+    schedule: Schedule,
+}
+
+fn design(
+    settings: &Settings,
+    composition: Composition,
+    format: impl Fn(&Config, usize) -> Format + 'static,
+) -> Design {
+    let config: Config = settings.config();
+    Design {
+        composition,
+        dim: config.dim,
+        hops: 0,
+        tied: false,
+        time_scale: 0.0,
+        clip: config.clip,
+        samples: config.samples,
+        init: config.init,
+        weights: config.weights,
+        schedule: config.schedule.clone(),
+        format: Box::new(move |words| format(&config, words)),
+    }
+}
+
+fn context_query(settings: &Settings) -> Design {
+    design(settings, Composition::Mean, |_, _| Format::ContextAndQuery)
+}
+
+fn query(settings: &Settings) -> Design {
+    design(settings, Composition::Sum, |_, _| Format::Query)
+}
+
+fn window(settings: &Settings, encoding: Encoding) -> Design {
+    design(settings, Composition::Sum, move |config, words| {
+        Format::QueryWindow(windows(config.window, encoding, None, words))
+    })
+}
+
+pub(crate) const CONTEXT_QUERY: Entry = Entry {
+    name: "embedding-context-query",
+    row: "Embedding Model (context+query)",
+    section: "§4.3",
+    settings: SETTINGS,
+    learns: true,
+    train: |settings, training| context_query(settings).train(settings, training),
+    load: |saved| context_query(&saved.settings).load(saved),
+};
+pub(crate) const QUERY: Entry = Entry {
+    name: "embedding-query",
+    row: "Embedding Model (query)",
+    train: |settings, training| query(settings).train(settings, training),
+    load: |saved| query(&saved.settings).load(saved),
+    ..CONTEXT_QUERY
+};
+pub(crate) const WINDOW_BAG: Entry = Entry {
+    name: "embedding-window",
+    row: "Embedding Model (window)",
+    settings: WINDOW_SETTINGS,
+    train: |settings, training| window(settings, Encoding::Bag).train(settings, training),
+    load: |saved| window(&saved.settings, Encoding::Bag).load(saved),
+    ..CONTEXT_QUERY
+};
+pub(crate) const WINDOW_POSITION: Entry = Entry {
+    name: "embedding-window-position",
+    row: "Embedding Model (window+position)",
+    settings: WINDOW_SETTINGS,
+    train: |settings, training| window(settings, Encoding::Positions).train(settings, training),
+    load: |saved| window(&saved.settings, Encoding::Positions).load(saved),
+    ..CONTEXT_QUERY
+};
+
+#[cfg(test)]
+mod tests {
+    use questions::{QuestionSet, Split};
+
+    use super::*;
+    use crate::Training;
+    use crate::fixture::{Asked, set_of};
+
+    const NAMES: [&str; 4] = ["ann", "bob", "cat", "dan"];
+
+    /// The same 40 questions for training and validation; four kinds of them, each with its answer.
+    fn set(kinds: [(&'static str, &'static str); 4]) -> QuestionSet {
+        let questions = (0..80).map(|number| Asked {
+            context: vec![kinds[number % 4].0],
+            query: kinds[number % 4].1,
+            candidates: &NAMES,
+            answer: Some(number % 4),
+            split: if number < 40 { Split::Train } else { Split::Valid },
+        });
+        set_of(&questions.collect::<Vec<_>>())
+    }
+
+    fn accuracy(entry: &Entry, set: &QuestionSet) -> f64 {
+        let small =
+            ["dim=16", "batch=2", "learning_rate=0.05", "epochs=60", "patience=60", "init=0.3"];
+        let settings = Settings::from_text(entry, small).unwrap();
+        let training = Training::new(set, 1, &|_| ());
+        let model = (entry.train)(&settings, &training).unwrap();
+        let reader = model.reader(set.vocabulary());
+        training.valid.accuracy(|question| reader.score(question)).unwrap()
+    }
+
+    #[test]
+    fn only_positions_tell_before_from_after() {
+        let order = set([
+            ("ann", "x left XXXXX right y"),
+            ("bob", "x right XXXXX left y"),
+            ("cat", "x left XXXXX left y"),
+            ("dan", "x right XXXXX right y"),
+        ]);
+        assert_eq!(accuracy(&WINDOW_POSITION, &order), 1.0);
+        assert!(accuracy(&WINDOW_BAG, &order) <= 0.75);
+        assert!(accuracy(&QUERY, &order) <= 0.75);
+    }
+
+    #[test]
+    fn only_the_whole_query_has_words_far_from_the_blank() {
+        let far = set([
+            ("ann", "red a b XXXXX c d"),
+            ("bob", "old a b XXXXX c d"),
+            ("cat", "wet a b XXXXX c d"),
+            ("dan", "sad a b XXXXX c d"),
+        ]);
+        assert_eq!(accuracy(&QUERY, &far), 1.0);
+        assert_eq!(accuracy(&WINDOW_POSITION, &far), 0.25);
+    }
+
+    #[test]
+    fn only_context_and_query_together_have_the_words_of_the_context() {
+        let context = set(["red", "old", "wet", "sad"].map(|word| (word, "a XXXXX")));
+        assert_eq!(accuracy(&CONTEXT_QUERY, &context), 1.0);
+        assert_eq!(accuracy(&QUERY, &context), 0.25);
+    }
+}
