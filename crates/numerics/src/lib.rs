@@ -11,6 +11,7 @@
 pub mod check;
 mod error;
 mod pages;
+mod prefetch;
 mod real;
 mod table;
 mod updates;
