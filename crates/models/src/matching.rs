@@ -140,3 +140,48 @@ impl Distinct {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::fixture::{one_question, texts};
+    use crate::lowercase::Lowercase;
+    use crate::windows::{Around, Encoding, KnownWords, Layout, Unit};
+
+    proptest! {
+        #[test]
+        fn scores_are_the_products_of_sums((context, query, candidates) in texts(), seed in any::<u64>()) {
+            let context: Vec<&str> = context.iter().map(String::as_str).collect();
+            let names: Vec<&str> = candidates.iter().map(String::as_str).collect();
+            let set = one_question(&context, &query, &names);
+            let rows: Vec<u32> = (0..set.vocabulary().len() as u32).collect();
+            let layout = Layout {
+                window: 5,
+                encoding: Encoding::Positions,
+                unit: Unit::Windows,
+                max_memories: None,
+                dictionary_rows: rows.len(),
+            };
+            let mut memories = Memories::default();
+            let lowercase = Lowercase::new(set.vocabulary());
+            let words = KnownWords { lowercase: &lowercase, rows: &rows };
+            memories.read(&set.example(0).question, &words, &layout, Around::AllWords);
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let table = Table::<f64>::normal(layout.n_rows(), 4, 1.0, &mut rng);
+            let mut matching = Matching::default();
+            matching.score(&table, &memories);
+            let [mut q, mut c] = [Vec::new(), Vec::new()];
+            embed(&table, &memories.query, &mut q);
+            prop_assert_eq!(matching.scores.len(), memories.len());
+            for memory in 0..memories.len() {
+                embed(&table, memories.rows(memory), &mut c);
+                let product: f64 = c.iter().zip(&q).map(|(c, q)| c * q).sum();
+                prop_assert!((matching.scores[memory] - product).abs() < 1e-9);
+            }
+        }
+    }
+}
