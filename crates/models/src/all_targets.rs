@@ -10,6 +10,7 @@
 //! (sampled softmax: Jean et al. 2015, §3.1), which makes the loss that of all words on average.
 
 use numerics::{Gradient, Real, Table, Update};
+use questions::BLANK;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -23,12 +24,16 @@ pub(crate) struct Frequencies {
 }
 
 impl Frequencies {
-    /// The words of the training queries. Every row counts once more, so that each can be drawn.
+    /// The words of the training queries with their answers. Every row counts once more, so that each can
+    /// be drawn.
     pub fn of_queries(part: &Part<'_>, dictionary: &Dictionary) -> Self {
         let rows = dictionary.rows_of(part.vocabulary());
         let mut counts = vec![1u64; dictionary.n_rows()];
         for example in part.examples() {
-            example.question.query.iter().for_each(|word| counts[rows[word.index()] as usize] += 1);
+            let question = &example.question;
+            let answer = example.answer.map(|answer| question.candidates[answer]);
+            let others = question.query.iter().copied().filter(|&word| word != BLANK);
+            others.chain(answer).for_each(|word| counts[rows[word.index()] as usize] += 1);
         }
         let mut sum = 0;
         let up_to = counts.iter().map(|count| {
@@ -109,5 +114,40 @@ impl<R: Real> AllTargets<R> {
             gradient.push(Update { row, scale, vector });
         }
         total.ln() - of_answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use questions::Split;
+
+    use super::*;
+    use crate::Training;
+    use crate::fixture::{Asked, set_of};
+
+    #[test]
+    fn words_are_drawn_by_their_frequency_and_the_answer_comes_first_and_once() {
+        let query = ["the"; 1028].join(" ") + " XXXXX";
+        let set = set_of(&[Asked {
+            context: vec![],
+            query: &query,
+            candidates: &["fox", "hen"],
+            answer: Some(0),
+            split: Split::Train,
+        }]);
+        let part = Training::new(&set, 1, &|_| ()).train;
+        let dictionary = Dictionary::of_questions(&part);
+        let frequencies = Frequencies::of_queries(&part, &dictionary);
+        let rows = dictionary.rows_of(set.vocabulary());
+        let row = |word: &str| rows[set.vocabulary().get(word).unwrap().index()];
+        let mut drawn = Vec::new();
+        frequencies.draw(row("fox"), 400, (1, 1, 1), &mut drawn);
+        assert_eq!((drawn.len(), drawn[0].0), (401, row("fox")));
+        assert!(drawn[1..].iter().all(|&(drawn, _)| drawn != row("fox")));
+        // 1,026 rows without words and 3 with one count once; `the` 1,028 times more, `fox` once: 2,058.
+        let n_the = drawn.iter().filter(|&&(drawn, _)| drawn == row("the")).count();
+        assert!((150..250).contains(&n_the), "{n_the}");
+        let share = 2.0 / 2058.0 * 400.0;
+        assert!((drawn[0].1 - f64::ln(share)).abs() < 1e-12);
     }
 }

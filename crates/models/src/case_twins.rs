@@ -32,10 +32,10 @@ pub(crate) fn tell_apart(question: &Question<'_>, lowercase: &Lowercase, log_pro
     let n_capitals = lone.iter().filter(|&&place| has_capital(place)).count();
     let capital_fits = is_start(question) || (n_capitals > 0 && 2 * n_capitals >= lone.len());
     let fits = |place: usize| has_capital(place) == capital_fits;
-    for place in 0..candidates.len() {
+    for (place, log_prob) in log_probs.iter_mut().enumerate() {
         let n_fitting = twins(place).filter(|&twin| fits(twin)).count();
         if n_fitting > 0 && n_fitting < twins(place).count() {
-            log_probs[place] += Real::ln(if fits(place) { 1.0 - MISFIT } else { MISFIT });
+            *log_prob += Real::ln(if fits(place) { 1.0 - MISFIT } else { MISFIT });
         }
     }
 }

@@ -27,6 +27,17 @@ pub(crate) struct Matching<R> {
     query_gradient: Vec<R>,
 }
 
+/// Derivatives of a loss.
+pub(crate) struct Errors<'a, R> {
+    /// By the score of each memory.
+    pub by_scores: &'a [R],
+    /// By the query's embedding, over other ways than the scores.
+    pub by_query: Option<&'a Vec<R>>,
+    /// Smaller ones by scores are taken for 0: most memories are so far from the best ones that their rows
+    /// need not be touched.
+    pub noticeable: R,
+}
+
 impl<R: Real> Matching<R> {
     /// The embedding of the query.
     pub fn query(&self) -> &[R] {
@@ -49,31 +60,26 @@ impl<R: Real> Matching<R> {
         }
     }
 
-    /// Adds the gradient of a loss whose derivatives by the scores are given, and by the query's
-    /// embedding over other ways than the scores.
-    ///
-    /// Errors smaller than `noticeable` are taken for 0: most memories are so far from the best ones that
-    /// their rows need not be touched.
+    /// Adds the gradient of a loss whose derivatives are given.
     pub fn add_gradient(
         &mut self,
         table: &Table<R>,
         memories: &Memories,
-        (errors, by_query): (&[R], Option<&[R]>),
-        noticeable: R,
+        errors: &Errors<'_, R>,
         gradient: &mut Gradient<R>,
     ) {
         self.errors.clear();
         self.errors.resize(self.distinct.rows.len(), R::ZERO);
         let mut places = self.distinct.places.as_slice();
-        for (memory, &error) in errors.iter().enumerate() {
+        for (memory, &error) in errors.by_scores.iter().enumerate() {
             let (of_memory, rest) = places.split_at(memories.rows(memory).len());
             places = rest;
-            if error.abs() > noticeable {
+            if error.abs() > errors.noticeable {
                 of_memory.iter().for_each(|&place| self.errors[place as usize] += error);
             }
         }
         self.query_gradient.clear();
-        match by_query {
+        match errors.by_query {
             Some(by_query) => self.query_gradient.extend_from_slice(by_query),
             None => self.query_gradient.resize(table.dim(), R::ZERO),
         }
@@ -131,6 +137,51 @@ impl Distinct {
                 }
             };
             self.places.push(place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::fixture::{one_question, texts};
+    use crate::lowercase::Lowercase;
+    use crate::windows::{Around, Encoding, KnownWords, Layout, Unit};
+
+    proptest! {
+        #[test]
+        fn scores_are_the_products_of_sums((context, query, candidates) in texts(), seed in any::<u64>()) {
+            let context: Vec<&str> = context.iter().map(String::as_str).collect();
+            let names: Vec<&str> = candidates.iter().map(String::as_str).collect();
+            let set = one_question(&context, &query, &names);
+            let rows: Vec<u32> = (0..set.vocabulary().len() as u32).collect();
+            let layout = Layout {
+                window: 5,
+                encoding: Encoding::Positions,
+                unit: Unit::Windows,
+                max_memories: None,
+                dictionary_rows: rows.len(),
+            };
+            let mut memories = Memories::default();
+            let lowercase = Lowercase::new(set.vocabulary());
+            let words = KnownWords { lowercase: &lowercase, rows: &rows };
+            memories.read(&set.example(0).question, &words, &layout, Around::AllWords);
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let table = Table::<f64>::normal(layout.n_rows(), 4, 1.0, &mut rng);
+            let mut matching = Matching::default();
+            matching.score(&table, &memories);
+            let [mut q, mut c] = [Vec::new(), Vec::new()];
+            embed(&table, &memories.query, &mut q);
+            prop_assert_eq!(matching.scores.len(), memories.len());
+            for memory in 0..memories.len() {
+                embed(&table, memories.rows(memory), &mut c);
+                let product: f64 = c.iter().zip(&q).map(|(c, q)| c * q).sum();
+                prop_assert!((matching.scores[memory] - product).abs() < 1e-9);
+            }
         }
     }
 }

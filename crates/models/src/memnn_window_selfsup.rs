@@ -66,7 +66,10 @@ fn train(settings: &Settings, training: &Training<'_>, variant: Variant) -> Resu
     let dictionary = Dictionary::of_questions(&training.train);
     let layout = config.layout(&dictionary);
     let mut rng = ChaCha8Rng::seed_from_u64(training.seed);
-    let embeddings = Table::normal(layout.n_rows(), config.dim, config.init, &mut rng);
+    let mut embeddings = Table::normal(layout.n_rows(), config.dim, config.init, &mut rng);
+    // Chosen: before training no candidate is likelier than another, and one that training never sees
+    // stays so.
+    layout.middle_rows().for_each(|row| embeddings.row_mut(row).fill(0.0));
     let settings = settings.clone();
     let mut model = WindowMemory { settings, config, layout, dictionary, embeddings };
     learn(&mut model, variant, training, &mut rng)?;

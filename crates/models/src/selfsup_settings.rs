@@ -164,7 +164,7 @@ impl Config {
     /// If the window has no middle.
     pub fn new(settings: &Settings) -> Result<Self> {
         let config: Self = settings.config();
-        if config.window % 2 == 0 {
+        if config.window.is_multiple_of(2) {
             return Err(Error::SettingValue {
                 key: "window",
                 expected: "an odd number".to_owned(),

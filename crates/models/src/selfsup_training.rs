@@ -9,11 +9,11 @@ use rayon::prelude::*;
 use crate::all_targets::{AllTargets, Frequencies};
 use crate::epochs::{self, Learner, MiniBatch, Validation};
 use crate::lowercase::Lowercase;
-use crate::matching::{Matching, embed};
+use crate::matching::{Errors, Matching, embed};
 use crate::memnn_window_selfsup::{EMBEDDINGS, WindowMemory};
 use crate::self_supervision::{highest, loss};
 use crate::selfsup_settings::Config;
-use crate::support::{InverseFrequencies, Support, any};
+use crate::support::{InverseFrequencies, Support, any_of};
 use crate::text_targets::{Buffer, TextTargets};
 use crate::windows::{Around, KnownWords, Memories};
 use crate::{Error, Model, Part, Result, Training};
@@ -262,7 +262,7 @@ impl<R: Real> PartOfBatch<R> {
         config.add_time(&mut matching.scores);
         let is_answer = |memory: usize| memories.candidates[memory] == choice.answer;
         let supporting = match (choice.support, choice.inverse) {
-            (Support::Random, _) => any(memories.len(), is_answer, choice.chance),
+            (Support::Random, _) => any_of(memories.len(), is_answer, choice.chance),
             (_, Some(inverse)) => inverse.nearest(memories, is_answer),
             (_, None) => highest(&matching.scores, is_answer),
         };
@@ -292,16 +292,12 @@ impl<R: Real> PartOfBatch<R> {
     }
 
     fn add_gradient(&mut self, embeddings: &Table<R>, has_targets: bool) {
-        let by_query = has_targets.then_some(self.targets.by_hidden.as_slice());
-        let errors = (self.errors.as_slice(), by_query);
-        let noticeable = R::from_f64(NOTICEABLE);
-        self.matching.add_gradient(
-            embeddings,
-            &self.memories,
-            errors,
-            noticeable,
-            &mut self.embeddings,
-        );
+        let errors = Errors {
+            by_scores: &self.errors,
+            by_query: has_targets.then_some(&self.targets.by_hidden),
+            noticeable: R::from_f64(NOTICEABLE),
+        };
+        self.matching.add_gradient(embeddings, &self.memories, &errors, &mut self.embeddings);
     }
 }
 

@@ -76,7 +76,7 @@ impl InverseFrequencies {
 }
 
 /// Any memory among some; the same seed, epoch and question give the same one.
-pub(crate) fn any(
+pub(crate) fn any_of(
     n_memories: usize,
     among: impl Fn(usize) -> bool,
     (seed, epoch, question): (u64, usize, u32),
@@ -139,10 +139,10 @@ mod tests {
     #[test]
     fn any_memory_is_drawn_by_seed_epoch_and_question() {
         let drawn =
-            |epoch, question| any(99, |memory| memory % 3 == 1, (7, epoch, question)).unwrap();
+            |epoch, question| any_of(99, |memory| memory % 3 == 1, (7, epoch, question)).unwrap();
         assert_eq!(drawn(1, 5), drawn(1, 5));
         assert!((0..9).any(|n| drawn(2, n) != drawn(1, n)));
         assert!((0..9).all(|n| drawn(1, n) % 3 == 1));
-        assert_eq!(any(4, |_| false, (7, 1, 1)), None);
+        assert_eq!(any_of(4, |_| false, (7, 1, 1)), None);
     }
 }

@@ -64,6 +64,16 @@ impl Layout {
         if is_bag { self.dictionary_rows } else { self.window * self.dictionary_rows }
     }
 
+    /// The rows of the dictionary for the middle of a window, where there is one.
+    pub fn middle_rows(&self) -> Range<usize> {
+        match (self.encoding, self.unit) {
+            (Encoding::Positions, Unit::Windows) => {
+                self.half() * self.dictionary_rows..(self.half() + 1) * self.dictionary_rows
+            }
+            _ => 0..0,
+        }
+    }
+
     /// The stretch of the context's running text that is remembered of a mention.
     pub fn words_of(&self, question: &Question<'_>, instance: usize) -> Range<usize> {
         match self.unit {

@@ -12,6 +12,7 @@ pub mod check;
 mod error;
 mod exponential;
 mod pages;
+mod prefetch;
 mod product;
 mod real;
 mod table;

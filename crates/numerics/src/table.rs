@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use crate::Real;
 use crate::pages::Pages;
+use crate::prefetch::{AHEAD, prefetch};
 use crate::vector::{axpy_in_lanes, dot_in_lanes};
 
 /// A matrix of `rows` × `dim` numbers.
@@ -106,7 +107,10 @@ impl<R: Real> WithSimd for Dots<'_, R> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         let (values, dim) = (self.table.values(), self.table.dim);
-        for &row in self.rows {
+        for (place, &row) in self.rows.iter().enumerate() {
+            if let Some(&later) = self.rows.get(place + AHEAD) {
+                prefetch(&values[later as usize * dim..][..dim]);
+            }
             let row = &values[row as usize * dim..][..dim];
             self.products.push(dot_in_lanes(row, self.vector));
         }

@@ -14,6 +14,7 @@
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
+use crate::prefetch::{AHEAD, prefetch};
 use crate::vector::axpy_in_lanes;
 use crate::{Real, Table};
 
@@ -103,7 +104,10 @@ impl<R: Real> WithSimd for ApplyToShard<'_, R> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         let dim = self.gradient.dim;
-        for update in self.updates {
+        for (place, update) in self.updates.iter().enumerate() {
+            if let Some(later) = self.updates.get(place + AHEAD) {
+                prefetch(&self.rows[(later.row as usize - self.first_row) * dim..][..dim]);
+            }
             let row = update.row as usize - self.first_row;
             let vector = self.gradient.vector(update.vector);
             axpy_in_lanes(self.step * update.scale, vector, &mut self.rows[row * dim..][..dim]);
@@ -120,11 +124,14 @@ mod tests {
 
     const DIM: usize = 3;
 
-    fn update(rows: u32) -> impl Strategy<Value = (u32, f32, [f32; DIM])> {
+    /// Row, scale, vector.
+    type Sent = (u32, f32, [f32; DIM]);
+
+    fn update(rows: u32) -> impl Strategy<Value = Sent> {
         (0..rows, -2.0..2.0f32, prop::array::uniform3(-2.0..2.0f32))
     }
 
-    fn batch() -> impl Strategy<Value = (usize, Vec<Vec<(u32, f32, [f32; DIM])>>)> {
+    fn batch() -> impl Strategy<Value = (usize, Vec<Vec<Sent>>)> {
         (1u32..300).prop_flat_map(|rows| {
             let parts = prop::collection::vec(prop::collection::vec(update(rows), 0..20), 0..5);
             (Just(rows as usize), parts)

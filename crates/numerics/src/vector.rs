@@ -60,7 +60,8 @@ pub(crate) fn dot_in_lanes<R: Real>(a: &[R], b: &[R]) -> R {
     let mut half = LANES / 2;
     while half > 0 {
         for lane in 0..half {
-            sums[lane] = sums[lane] + sums[lane + half];
+            let other = sums[lane + half];
+            sums[lane] += other;
         }
         half /= 2;
     }

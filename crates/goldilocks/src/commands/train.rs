@@ -1,6 +1,7 @@
 //! `goldilocks train MODEL`: questions → a model folder.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -9,7 +10,7 @@ use models::{Event, Settings, Training};
 use questions::{QuestionSet, Split};
 
 use crate::cli::VERSION;
-use crate::failure::warn;
+use crate::failure::{Failure, warn};
 use crate::progress::Progress;
 use crate::sets::{self, Origin};
 
@@ -35,7 +36,8 @@ pub struct Options {
     force: bool,
 }
 
-/// Trains on the training split, tunes on the validation split, saves.
+/// Trains on the training split, tunes on the validation split, saves. The same command goes on where a
+/// stopped one was.
 pub fn run(options: &Options, progress: Progress) -> Result<()> {
     let entry = models::find(&options.model)?;
     let settings = Settings::from_text(entry, options.settings.iter().map(String::as_str))?;
@@ -80,11 +82,23 @@ impl Job<'_> {
         let bar = progress.spinner("train", self.settings.model());
         let report = |event| show(event, self.settings.model(), &bar, progress);
         let entry = models::find(self.settings.model())?;
-        let model = (entry.train)(self.settings, &Training::new(set, self.seed, &report))?;
+        let checkpoints = checkpoints_of(folder);
+        let mut training = Training::new(set, self.seed, &report);
+        training.checkpoints = checkpoints.as_deref().filter(|_| entry.learns);
+        let model = (entry.train)(self.settings, &training)?;
         bar.finish_and_clear();
         models::save(&*model, self.settings, self.provenance(), folder, overwrite)?;
+        if let Some(path) = training.checkpoints.filter(|path| path.exists()) {
+            fs::remove_dir_all(path).map_err(Failure::file(path))?;
+        }
         Ok(())
     }
+}
+
+/// Where a training that is stopped leaves what it has learnt: beside the model that it would have become.
+fn checkpoints_of(folder: &Path) -> Option<PathBuf> {
+    let name = folder.file_name()?.to_string_lossy();
+    Some(folder.with_file_name(format!(".{name}.checkpoints")))
 }
 
 /// Shows an event of a training.
