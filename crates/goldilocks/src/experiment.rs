@@ -189,8 +189,9 @@ impl Experiment {
         let entry = models::find(&row.model)?;
         let tales = self.tales.get(row.name()).or_else(|| self.tales.get(&row.model));
         let tales = tales.and_then(Value::as_table).filter(|_| on_tales);
-        let tables = std::iter::once(&row.settings).chain(tales);
-        let mut changed: Vec<(String, String)> = tables.flatten().map(as_text).collect();
+        let mut own = row.settings.clone();
+        own.extend(tales.into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())));
+        let mut changed: Vec<(String, String)> = own.iter().map(as_text).collect();
         let texts: Vec<String> = changed.iter().map(|(k, v)| format!("{k}={v}")).collect();
         let settings = Settings::from_text(entry, texts.iter().map(String::as_str))?;
         let count = |number: Option<NonZeroUsize>| number.map_or(1, NonZeroUsize::get);
@@ -289,7 +290,7 @@ mod tests {
 
     #[test]
     fn settings_for_the_tales_hold_there_alone() {
-        let text = "title = 'x'\n[[rows]]\nmodel = 'word-distance'\n\
+        let text = "title = 'x'\n[[rows]]\nmodel = 'word-distance'\nsettings = { max_penalty = 5 }\n\
                     [tales.word-distance]\nmax_penalty = 3\n";
         let experiment = Experiment::from_toml(Path::new("own.toml"), text).unwrap();
         let max_penalty = |on_tales| {
@@ -297,6 +298,7 @@ mod tests {
             plan[0].settings.values()["max_penalty"].to_string()
         };
         assert_eq!((max_penalty(true), max_penalty(false)), ("3".into(), "5".into()));
+        assert_eq!(experiment.plan(true).unwrap()[0].changed.len(), 1);
     }
 
     #[test]

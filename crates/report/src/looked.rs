@@ -160,7 +160,15 @@ impl Looked {
         places.sort_by(|&a, &b| self.scores[b].total_cmp(&self.scores[a]));
         // Of equal scores the one that was drawn comes first.
         places.sort_by_key(|&place| place != self.predicted);
-        places.into_iter().map(|place| (place, printed(self.scores[place]))).collect()
+        let shares = self.shares();
+        places.into_iter().map(|place| (place, printed(shares[place]))).collect()
+    }
+
+    /// The scores; those that are the logarithms of a distribution as that distribution.
+    fn shares(&self) -> Vec<f64> {
+        let shares: Vec<f64> = self.scores.iter().map(|score| score.exp()).collect();
+        let is_distribution = (shares.iter().sum::<f64>() - 1.0).abs() < 0.01;
+        if is_distribution { shares } else { self.scores.clone() }
     }
 }
 
@@ -246,6 +254,16 @@ pub(crate) mod tests {
     fn it_can_be_written_and_drawn_elsewhere() {
         let line = serde_json::to_string(&looked()).unwrap();
         assert_eq!(serde_json::from_str::<Looked>(&line).unwrap(), looked());
+    }
+
+    #[test]
+    fn log_probabilities_are_shown_as_shares() {
+        let mut looked = looked();
+        looked.scores = [0.25, 0.7, 0.05].map(f64::ln).to_vec();
+        let ranked = [(1, ".70"), (0, ".25"), (2, ".05")];
+        assert_eq!(looked.ranked(), ranked.map(|(place, text)| (place, text.to_owned())));
+        looked.scores = vec![-3.0, -2.0, -4.0];
+        assert_eq!(looked.ranked()[0], (1, "−2".to_owned()));
     }
 
     #[test]

@@ -88,19 +88,7 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
         figure_2: experiment.figure_2,
         progress,
     };
-    let mut n_made = 0;
-    for (place, row) in plan.iter().enumerate() {
-        let row_started = Instant::now();
-        if reproduction.make(row)? {
-            n_made += 1;
-            let place = format!("{}/{}", place + 1, plan.len());
-            stage(progress, "model", &format!("{place:5}  {}", row.name), row_started);
-        }
-    }
-    if n_made == 0 && !plan.is_empty() {
-        progress.note(format_args!("  Nothing had changed since the last run."));
-    }
-
+    make_all(&reproduction, &plan)?;
     let row = |row: &Planned| -> Result<Row<'_>> {
         Ok(Row {
             name: row.entry.name.to_owned(),
@@ -122,6 +110,30 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     write_manifest(&reproduction, &experiment)?;
     progress.note(format_args!(""));
     print(format_args!("{}", report::text(&report)?))?;
+    say_where(&folder, source, started, progress);
+    Ok(())
+}
+
+/// Trains and answers what every row still needs.
+fn make_all(reproduction: &Reproduction<'_>, plan: &[Planned]) -> Result<()> {
+    let progress = reproduction.progress;
+    let mut n_made = 0;
+    for (place, row) in plan.iter().enumerate() {
+        let started = Instant::now();
+        if reproduction.make(row)? {
+            n_made += 1;
+            let place = format!("{}/{}", place + 1, plan.len());
+            stage(progress, "model", &format!("{place:5}  {}", row.name), started);
+        }
+    }
+    if n_made == 0 && !plan.is_empty() {
+        progress.note(format_args!("  Nothing had changed since the last run."));
+    }
+    Ok(())
+}
+
+/// The last lines: where the report is.
+fn say_where(folder: &Path, source: Source, started: Instant, progress: Progress) {
     if source == Source::Tales {
         progress.note(format_args!(
             "\nSmall tales, wide intervals. The real questions: `goldilocks fetch cbt`, then `reproduce \
@@ -133,7 +145,6 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
         folder.join("report/index.html").display(),
         started.elapsed().as_secs_f64(),
     ));
-    Ok(())
 }
 
 /// A line about a stage that is over, with the time that it took.

@@ -396,10 +396,10 @@ fn unknown_names_are_answered_with_the_nearest() {
         input,
         "reproduce table-3",
         &expect![[r#"
-        exit 1
-        error: unknown table `table-3`
-        hint: the tables are `table-1`, `table-2`, `validation`, `cnn`, `ablation`, `anonymised`, `windows`, `goldilocks`
-    "#]],
+            exit 1
+            error: unknown table `table-3`
+            hint: the tables are `table-1`, `table-2`, `validation`, `cnn`, `ablation`, `anonymised`, `windows`, `goldilocks`, `variants`
+        "#]],
     );
     refuses(
         input,

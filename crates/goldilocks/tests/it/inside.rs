@@ -155,7 +155,7 @@ fn seeds_ensembles_and_placeholders_are_rows_that_share_what_is_trained() {
         .into_iter()
         .filter(|name| name.ends_with(".jsonl"))
         .collect();
-    let names = ["placeholders", "word-distance", "word-distance-seed-2", "word-distance-seed-3"];
+    let names = ["placeholders", "word-distance-seed-2", "word-distance-seed-3", "word-distance"];
     assert_eq!(predictions, names.map(|name| format!("{name}.jsonl")));
     let text =
         fs::read_to_string(folder.path().join("out/predictions/placeholders.jsonl")).unwrap();
