@@ -72,11 +72,11 @@ fn design(
 }
 
 fn context_query(settings: &Settings) -> Design {
-    design(settings, Composition::Mean, |_, _| Format::ContextAndQuery)
+    design(settings, Composition::Root, |_, _| Format::ContextAndQuery)
 }
 
 fn query(settings: &Settings) -> Design {
-    design(settings, Composition::Sum, |_, _| Format::Query)
+    design(settings, Composition::Root, |_, _| Format::Query)
 }
 
 fn window(settings: &Settings, encoding: Encoding) -> Design {

@@ -239,12 +239,20 @@ mod tests {
 
     fn accuracy(entry: &Entry, typed: &[&str]) -> f64 {
         let set = cues_and_names();
-        let small =
-            ["dim=16", "batch=4", "learning_rate=0.05", "epochs=25", "patience=25", "init=0.1"];
+        let small = [
+            "dim=16",
+            "batch=4",
+            "learning_rate=0.05",
+            "epochs=25",
+            "patience=25",
+            "init=0.1",
+            "clip=1",
+        ];
         let texts = small.iter().chain(typed).copied();
         let settings = Settings::from_text(entry, texts).unwrap();
         let training = Training::new(&set, 1, &|_| ());
-        let model = (entry.train)(&settings, &training).unwrap();
+        let model = (entry.train)(&settings, &training)
+            .unwrap_or_else(|error| panic!("{typed:?}: {error}"));
         let reader = model.reader(set.vocabulary());
         training.valid.accuracy(|question| reader.score(question)).unwrap()
     }

@@ -56,6 +56,9 @@ pub(crate) const CLIP: Setting = Setting {
     doc: "Length at which a question's gradient by a state is cut off.",
 };
 
+/// A thousandth of what the memories of a typical question get each.
+const NEGLIGIBLE: f64 = 2e-5;
+
 /// What a model is made of.
 pub(crate) struct Design {
     /// Which parts of a question are embedded; it depends on d.
@@ -82,6 +85,7 @@ impl Design {
             composition: self.composition,
             time_scale: self.time_scale,
             clip: self.clip,
+            negligible: NEGLIGIBLE,
             tied: self.tied.then(|| format.middle(words)),
         }
     }
