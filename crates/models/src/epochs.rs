@@ -164,7 +164,8 @@ fn one_epoch(
     settings: &Settings,
     training: &Training<'_>,
 ) -> Result<f64> {
-    let learning_rate = schedule.learning_rate * schedule.decay.powi(epoch as i32 - 1);
+    // One factor after the other: `powi` may differ from machine to machine.
+    let learning_rate = (1..epoch).fold(schedule.learning_rate, |rate, _| rate * schedule.decay);
     let mut order: Vec<u32> = (0..learner.n_questions() as u32).collect();
     let mut rng = ChaCha8Rng::seed_from_u64(training.seed);
     rng.set_stream(epoch as u64);

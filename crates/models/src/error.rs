@@ -125,6 +125,9 @@ pub enum Error {
         /// The step of SGD at that time.
         learning_rate: f64,
     },
+    /// A language model that can't be estimated, read or written.
+    #[error(transparent)]
+    LanguageModel(#[from] ngram::Error),
     /// A file or folder that can't be read or written.
     #[error("{}: {reason}", path.display())]
     File {
@@ -189,6 +192,7 @@ impl Error {
             Self::NotFinite { .. } => {
                 Some("the model diverged or its files are damaged: train it again".to_owned())
             }
+            Self::LanguageModel(error) => error.hint(),
             Self::SettingValue { .. } | Self::File { .. } => None,
         }
     }

@@ -39,6 +39,13 @@ pub(crate) enum SavedAs {
     I8,
 }
 
+impl SavedAs {
+    /// Makes a table what it will be after it has been saved and loaded.
+    pub fn round(self, table: &mut Table<f32>) {
+        Precision::from(self).round(table);
+    }
+}
+
 impl From<SavedAs> for Precision {
     fn from(saved_as: SavedAs) -> Self {
         match saved_as {

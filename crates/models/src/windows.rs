@@ -4,6 +4,9 @@
 //! dictionary, with [`Encoding::Positions`] its row in the dictionary of its place in the window. What a
 //! list stands for (A φ(s)) is the sum of those rows.
 
+use std::ops::Range;
+
+use corpus::WordId;
 use questions::Question;
 use serde::Deserialize;
 
@@ -61,18 +64,60 @@ impl Layout {
         if is_bag { self.dictionary_rows } else { self.window * self.dictionary_rows }
     }
 
+    /// The stretch of the context's running text that is remembered of a mention.
+    pub fn words_of(&self, question: &Question<'_>, instance: usize) -> Range<usize> {
+        match self.unit {
+            Unit::Windows => {
+                let n_words: usize = question.context.iter().map(|sentence| sentence.len()).sum();
+                instance.saturating_sub(self.half())..n_words.min(instance + self.half() + 1)
+            }
+            Unit::Sentences => {
+                let mut start = 0;
+                for sentence in &question.context {
+                    if instance < start + sentence.len() {
+                        return start..start + sentence.len();
+                    }
+                    start += sentence.len();
+                }
+                start..start
+            }
+        }
+    }
+
+    /// The stretch of the query that memories are compared with.
+    pub fn words_of_query(&self, question: &Question<'_>) -> Range<usize> {
+        let end = question.query.len();
+        match self.unit {
+            Unit::Windows => {
+                question.blank.saturating_sub(self.half())
+                    ..end.min(question.blank + self.half() + 1)
+            }
+            Unit::Sentences => 0..end,
+        }
+    }
+
     fn half(&self) -> usize {
         self.window / 2
     }
 
-    /// Appends the rows of the window that starts at a place of a text.
-    fn window_at(&self, text: &[u32], start: usize, rows: &mut Vec<u32>) {
-        let words = text[start..start + self.window].iter();
-        match self.encoding {
-            Encoding::Bag => rows.extend(words),
-            Encoding::Positions => rows.extend(
-                words.enumerate().map(|(j, word)| (j * self.dictionary_rows) as u32 + word),
-            ),
+    /// Appends the rows of the window around a place of a text.
+    fn window_around(
+        &self,
+        text: &[WordId],
+        place: usize,
+        words: &KnownWords<'_>,
+        rows: &mut Vec<u32>,
+    ) {
+        let step = match self.encoding {
+            Encoding::Bag => 0,
+            Encoding::Positions => self.dictionary_rows as u32,
+        };
+        let mut first_row = 0;
+        for j in 0..self.window {
+            // A place before the start becomes one far beyond the end.
+            let word = text.get((place + j).wrapping_sub(self.half()));
+            rows.push(first_row + word.map_or(PADDING, |word| words.rows[word.index()]));
+            first_row += step;
         }
     }
 }
@@ -100,9 +145,9 @@ pub(crate) struct Memories {
     pub instances: Vec<u32>,
     rows: Vec<u32>,
     ends: Vec<u32>,
-    /// The context as rows of one dictionary, with padding at both ends.
-    text: Vec<u32>,
-    /// For each lower-cased form, the first candidate of it; none between two questions.
+    /// The context as one running text.
+    text: Vec<WordId>,
+    /// For each word, the first candidate that it is a mention of; none between two questions.
     candidate_of: Vec<u16>,
 }
 
@@ -131,7 +176,7 @@ impl Memories {
         layout: &Layout,
         around: Around,
     ) {
-        self.find_mentions(question, words, layout, around);
+        self.find_mentions(question, words, layout.max_memories, around);
         self.rows.clear();
         self.ends.clear();
         self.query.clear();
@@ -146,30 +191,32 @@ impl Memories {
         &mut self,
         question: &Question<'_>,
         words: &KnownWords<'_>,
-        layout: &Layout,
+        max_memories: Option<usize>,
         around: Around,
     ) {
+        self.text.clear();
+        question.context.iter().for_each(|sentence| self.text.extend_from_slice(sentence));
         self.candidate_of.resize(words.rows.len(), NO_CANDIDATE);
         for (place, &candidate) in question.candidates.iter().enumerate().rev() {
-            self.candidate_of[words.lowercase.of(candidate).index()] = place as u16;
+            for variant in words.lowercase.variants(candidate) {
+                self.candidate_of[variant.index()] = place as u16;
+            }
         }
         self.candidates.clear();
         self.instances.clear();
-        self.text.clear();
-        self.text.resize(layout.half(), PADDING);
-        for (place, word) in question.context_words().enumerate() {
-            self.text.push(words.rows[word.index()]);
-            let candidate = self.candidate_of[words.lowercase.of(word).index()];
-            if around == Around::AllWords || candidate != NO_CANDIDATE {
+        for (place, word) in self.text.iter().enumerate() {
+            let candidate = self.candidate_of[word.index()];
+            if candidate != NO_CANDIDATE || around == Around::AllWords {
                 self.candidates.push(candidate);
                 self.instances.push(place as u32);
             }
         }
-        self.text.resize(self.text.len() + layout.half(), PADDING);
         for &candidate in question.candidates {
-            self.candidate_of[words.lowercase.of(candidate).index()] = NO_CANDIDATE;
+            for variant in words.lowercase.variants(candidate) {
+                self.candidate_of[variant.index()] = NO_CANDIDATE;
+            }
         }
-        if let Some(n) = layout.max_memories {
+        if let Some(n) = max_memories {
             let far = self.instances.len().saturating_sub(n);
             self.candidates.drain(..far);
             self.instances.drain(..far);
@@ -179,17 +226,10 @@ impl Memories {
     // §3.1, window memory: {w_{i−(b−1)/2} … w_i … w_{i+(b−1)/2}}.
     fn cut_windows(&mut self, question: &Question<'_>, words: &KnownWords<'_>, layout: &Layout) {
         for &instance in &self.instances {
-            layout.window_at(&self.text, instance as usize, &mut self.rows);
+            layout.window_around(&self.text, instance as usize, words, &mut self.rows);
             self.ends.push(self.rows.len() as u32);
         }
-        let half = layout.half();
-        self.text.clear();
-        let start = question.blank as isize - half as isize;
-        self.text.extend((start..start + layout.window as isize).map(|place| {
-            let word = usize::try_from(place).ok().and_then(|place| question.query.get(place));
-            word.map_or(PADDING, |word| words.rows[word.index()])
-        }));
-        layout.window_at(&self.text, 0, &mut self.query);
+        layout.window_around(question.query, question.blank, words, &mut self.query);
     }
 
     fn take_sentences(&mut self, question: &Question<'_>, words: &KnownWords<'_>) {
@@ -232,7 +272,7 @@ mod tests {
     fn words(set: &QuestionSet, rows: &[u32], d: usize) -> String {
         let word = |&row: &u32| match row as usize % d {
             0 => "_",
-            word => set.vocabulary().word(corpus::WordId(word as u32)),
+            word => set.vocabulary().word(WordId(word as u32)),
         };
         rows.iter().map(word).collect::<Vec<_>>().join(" ")
     }

@@ -44,8 +44,8 @@ mod tests {
 
     /// L = x³ + 2xy at (1.5, −0.5): ∂x = 3x² + 2y = 5.75, ∂y = 2x = 3.
     fn error_of(gradient: [f64; 2]) -> f64 {
-        let mut table = Table::from_values(2, 1, vec![1.5, -0.5]).unwrap();
-        let gradient = Table::from_values(2, 1, gradient.to_vec()).unwrap();
+        let mut table = Table::from_values(2, 1, &[1.5, -0.5]).unwrap();
+        let gradient = Table::from_values(2, 1, &gradient).unwrap();
         worst_error(&mut table, &gradient, 1e-3, |table| {
             let (x, y) = (table.values()[0], table.values()[1]);
             x * x * x + 2.0 * x * y

@@ -11,6 +11,7 @@
 pub mod check;
 mod error;
 mod exponential;
+mod pages;
 mod product;
 mod real;
 mod table;

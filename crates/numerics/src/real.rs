@@ -5,7 +5,8 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// A floating-point number.
 pub trait Real:
-    Copy
+    bytemuck::Pod
+    + Copy
     + crate::Exponential
     + Debug
     + Default

@@ -1,24 +1,27 @@
 //! [`Table`]: a matrix of parameters that is read and written by rows, such as one embedding a word.
 
+use pulp::{Simd, WithSimd};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
 use crate::Real;
+use crate::pages::Pages;
+use crate::vector::{axpy_in_lanes, dot_in_lanes};
 
 /// A matrix of `rows` × `dim` numbers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Table<R> {
+pub struct Table<R: Real> {
     rows: usize,
     dim: usize,
-    values: Vec<R>,
+    values: Pages<R>,
 }
 
 impl<R: Real> Table<R> {
     /// All numbers 0.
     pub fn zeros(rows: usize, dim: usize) -> Self {
-        Self { rows, dim, values: vec![R::ZERO; rows * dim] }
+        Self { rows, dim, values: Pages::zeros(rows * dim) }
     }
 
     /// Numbers drawn from a normal distribution with mean 0. Each row has a stream of its own, so any
@@ -39,8 +42,12 @@ impl<R: Real> Table<R> {
     }
 
     /// A table of these numbers, row after row; none unless there are `rows` × `dim` of them.
-    pub fn from_values(rows: usize, dim: usize, values: Vec<R>) -> Option<Self> {
-        (rows.checked_mul(dim) == Some(values.len())).then_some(Self { rows, dim, values })
+    pub fn from_values(rows: usize, dim: usize, values: &[R]) -> Option<Self> {
+        (rows.checked_mul(dim) == Some(values.len())).then(|| {
+            let mut table = Self::zeros(rows, dim);
+            table.values.copy_from_slice(values);
+            table
+        })
     }
 
     /// How many rows there are.
@@ -69,10 +76,61 @@ impl<R: Real> Table<R> {
         &self.values[row * self.dim..][..self.dim]
     }
 
+    /// The product of each of some rows with a vector, appended to `products`.
+    pub fn dots(&self, rows: &[u32], vector: &[R], products: &mut Vec<R>) {
+        pulp::Arch::new().dispatch(Dots { table: self, rows, vector, products });
+    }
+
+    /// Adds some rows, each times its scale, to a vector; rows whose scale is 0 are not touched.
+    pub fn add_rows(&self, rows: &[u32], scales: &[R], sum: &mut [R]) {
+        pulp::Arch::new().dispatch(AddRows { table: self, rows, scales, sum });
+    }
+
     /// A row, to be changed.
     #[inline]
     pub fn row_mut(&mut self, row: usize) -> &mut [R] {
         &mut self.values[row * self.dim..][..self.dim]
+    }
+}
+
+struct Dots<'a, R: Real> {
+    table: &'a Table<R>,
+    rows: &'a [u32],
+    vector: &'a [R],
+    products: &'a mut Vec<R>,
+}
+
+impl<R: Real> WithSimd for Dots<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let (values, dim) = (self.table.values(), self.table.dim);
+        for &row in self.rows {
+            let row = &values[row as usize * dim..][..dim];
+            self.products.push(dot_in_lanes(row, self.vector));
+        }
+    }
+}
+
+struct AddRows<'a, R: Real> {
+    table: &'a Table<R>,
+    rows: &'a [u32],
+    scales: &'a [R],
+    sum: &'a mut [R],
+}
+
+impl<R: Real> WithSimd for AddRows<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let (values, dim) = (self.table.values(), self.table.dim);
+        for (&row, &scale) in self.rows.iter().zip(self.scales) {
+            if scale != R::ZERO {
+                axpy_in_lanes(scale, &values[row as usize * dim..][..dim], self.sum);
+            }
+        }
     }
 }
 
@@ -100,11 +158,27 @@ mod tests {
     }
 
     #[test]
+    fn many_rows_at_once_give_the_bits_of_one_after_the_other() {
+        let table = Table::<f32>::normal(9, 21, 1.0, &mut ChaCha8Rng::seed_from_u64(1));
+        let (rows, scales) = ([3, 8, 3, 0], [0.5, -2.0, 1.5, 0.0]);
+        let mut products = Vec::new();
+        table.dots(&rows, table.row(5), &mut products);
+        let one: Vec<f32> =
+            rows.iter().map(|&row| crate::dot(table.row(row as usize), table.row(5))).collect();
+        assert_eq!(products, one);
+        let [mut many, mut one] = [[1.0; 21]; 2];
+        table.add_rows(&rows, &scales, &mut many);
+        for (&row, &scale) in rows.iter().zip(&scales) {
+            crate::axpy(scale, table.row(row as usize), &mut one);
+        }
+        assert_eq!(many, one);
+    }
+
+    #[test]
     fn rows_are_where_they_should_be() {
-        let mut table =
-            Table::<f32>::from_values(3, 2, vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        let mut table = Table::<f32>::from_values(3, 2, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
         table.row_mut(1)[0] = 9.0;
         assert_eq!((table.row(1), table.row(2)), (&[9.0, 3.0][..], &[4.0, 5.0][..]));
-        assert_eq!(Table::<f32>::from_values(2, 2, vec![0.0; 5]), None);
+        assert_eq!(Table::<f32>::from_values(2, 2, &[0.0; 5]), None);
     }
 }

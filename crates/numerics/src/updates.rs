@@ -11,9 +11,11 @@
 //! part, in the order in which they were added: each row sees the same sums in the same order whatever
 //! the number of threads.
 
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-use crate::{Real, Table, axpy};
+use crate::vector::axpy_in_lanes;
+use crate::{Real, Table};
 
 /// How many shards a table has: enough for 16 threads to share them evenly although few rows take most
 /// of the updates, few enough to look through for a small mini-batch.
@@ -66,6 +68,7 @@ impl<R: Real> Gradient<R> {
         self.shards[update.row as usize / self.rows_per_shard].push(update);
     }
 
+    #[inline(always)]
     fn vector(&self, number: u32) -> &[R] {
         &self.vectors[number as usize * self.dim..][..self.dim]
     }
@@ -73,19 +76,39 @@ impl<R: Real> Gradient<R> {
 
 /// `table += step · gradient`, summed over the parts of a mini-batch in their order; descent takes a
 /// negative step.
-pub fn apply<'a, R: Real>(table: &mut Table<R>, step: R, gradients: &[&'a Gradient<R>]) {
+pub fn apply<R: Real>(table: &mut Table<R>, step: R, gradients: &[&Gradient<R>]) {
     let Some(first) = gradients.first() else { return };
     let (dim, rows_per_shard) = (table.dim(), first.rows_per_shard);
     let shards = table.values_mut().par_chunks_mut((rows_per_shard * dim).max(1));
     shards.enumerate().for_each(|(shard, rows)| {
+        let first_row = shard * rows_per_shard;
         for gradient in gradients {
-            for update in &gradient.shards[shard] {
-                let row = update.row as usize - shard * rows_per_shard;
-                let row = &mut rows[row * dim..][..dim];
-                axpy(step * update.scale, gradient.vector(update.vector), row);
-            }
+            let updates = &gradient.shards[shard];
+            pulp::Arch::new().dispatch(ApplyToShard { updates, gradient, step, first_row, rows });
         }
     });
+}
+
+struct ApplyToShard<'a, R> {
+    updates: &'a [Update<R>],
+    gradient: &'a Gradient<R>,
+    step: R,
+    first_row: usize,
+    rows: &'a mut [R],
+}
+
+impl<R: Real> WithSimd for ApplyToShard<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let dim = self.gradient.dim;
+        for update in self.updates {
+            let row = update.row as usize - self.first_row;
+            let vector = self.gradient.vector(update.vector);
+            axpy_in_lanes(self.step * update.scale, vector, &mut self.rows[row * dim..][..dim]);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -93,6 +116,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::axpy;
 
     const DIM: usize = 3;
 

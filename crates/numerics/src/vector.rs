@@ -3,6 +3,8 @@
 //! A sum is kept in [`LANES`] lanes whatever the width of the machine's registers. `pulp` compiles each
 //! kernel for several instruction sets and takes the best one at run time, so a portable build is fast.
 
+use pulp::{Simd, WithSimd};
+
 use crate::Real;
 
 /// How many partial sums there are: one register of AVX-512, two of AVX2, four of SSE, of `f32`.
@@ -10,22 +12,39 @@ const LANES: usize = 16;
 
 /// Σ aᵢ·bᵢ over the shorter of two vectors.
 pub fn dot<R: Real>(a: &[R], b: &[R]) -> R {
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || dot_in_lanes(a, b),
-    )
+    pulp::Arch::new().dispatch(Dot(a, b))
 }
 
 /// y ← y + scale · x over the shorter of two vectors.
 pub fn axpy<R: Real>(scale: R, x: &[R], y: &mut [R]) {
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || axpy_in_lanes(scale, x, y),
-    );
+    pulp::Arch::new().dispatch(Axpy(scale, x, y));
+}
+
+// A closure would not do: only what is inlined into `with_simd` is compiled for the instruction set.
+struct Dot<'a, R>(&'a [R], &'a [R]);
+
+impl<R: Real> WithSimd for Dot<'_, R> {
+    type Output = R;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> R {
+        dot_in_lanes(self.0, self.1)
+    }
+}
+
+struct Axpy<'a, R>(R, &'a [R], &'a mut [R]);
+
+impl<R: Real> WithSimd for Axpy<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        axpy_in_lanes(self.0, self.1, self.2);
+    }
 }
 
 #[inline(always)]
-fn dot_in_lanes<R: Real>(a: &[R], b: &[R]) -> R {
+pub(crate) fn dot_in_lanes<R: Real>(a: &[R], b: &[R]) -> R {
     let n = a.len().min(b.len());
     let (a_blocks, a_rest) = a[..n].as_chunks::<LANES>();
     let (b_blocks, b_rest) = b[..n].as_chunks::<LANES>();
@@ -49,7 +68,7 @@ fn dot_in_lanes<R: Real>(a: &[R], b: &[R]) -> R {
 }
 
 #[inline(always)]
-fn axpy_in_lanes<R: Real>(scale: R, x: &[R], y: &mut [R]) {
+pub(crate) fn axpy_in_lanes<R: Real>(scale: R, x: &[R], y: &mut [R]) {
     for (y, &x) in y.iter_mut().zip(x) {
         *y += scale * x;
     }

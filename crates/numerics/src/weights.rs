@@ -32,6 +32,23 @@ pub enum Precision {
     I8,
 }
 
+impl Precision {
+    /// Makes a table what it would be after it has been written and read.
+    pub fn round(self, table: &mut Table<f32>) {
+        for row in 0..table.rows() {
+            let row = table.row_mut(row);
+            let scale = scale(row);
+            for value in row {
+                *value = match self {
+                    Self::F32 => *value,
+                    Self::F16 => f16::from_f32(*value).to_f32(),
+                    Self::I8 => f32::from(whole(*value, scale)) * scale,
+                };
+            }
+        }
+    }
+}
+
 /// What [`read`] gives.
 #[derive(Debug, PartialEq)]
 pub struct Weights {
@@ -87,21 +104,21 @@ struct Tensor<'a> {
 
 fn tensors<'a>(name: &str, table: &'a Table<f32>, precision: Precision) -> Vec<Tensor<'a>> {
     let shape = [table.rows(), table.dim()];
-    let whole = |dtype, bytes| Tensor { name: name.to_owned(), dtype, shape, bytes };
+    let tensor = |dtype, bytes| Tensor { name: name.to_owned(), dtype, shape, bytes };
     match precision {
         Precision::F32 => {
-            vec![whole(Dtype::F32, Cow::Borrowed(bytemuck::cast_slice(table.values())))]
+            vec![tensor(Dtype::F32, Cow::Borrowed(bytemuck::cast_slice(table.values())))]
         }
         Precision::F16 => {
             let halves: Vec<f16> =
                 table.values().iter().map(|&value| f16::from_f32(value)).collect();
-            vec![whole(Dtype::F16, Cow::Owned(bytemuck::cast_slice(&halves).to_vec()))]
+            vec![tensor(Dtype::F16, Cow::Owned(bytemuck::cast_slice(&halves).to_vec()))]
         }
         Precision::I8 => {
             let scales: Vec<f32> = (0..table.rows()).map(|row| scale(table.row(row))).collect();
             let bytes = (0..table.rows())
                 .flat_map(|row| table.row(row).iter().map(move |value| (row, value)))
-                .map(|(row, value)| (value / scales[row]).round() as i8 as u8)
+                .map(|(row, &value)| whole(value, scales[row]) as u8)
                 .collect();
             let scale = Tensor {
                 name: format!("{name}{SCALE}"),
@@ -109,7 +126,7 @@ fn tensors<'a>(name: &str, table: &'a Table<f32>, precision: Precision) -> Vec<T
                 shape: [table.rows(), 1],
                 bytes: Cow::Owned(bytemuck::cast_slice(&scales).to_vec()),
             };
-            vec![whole(Dtype::I8, Cow::Owned(bytes)), scale]
+            vec![tensor(Dtype::I8, Cow::Owned(bytes)), scale]
         }
     }
 }
@@ -118,6 +135,11 @@ fn tensors<'a>(name: &str, table: &'a Table<f32>, precision: Precision) -> Vec<T
 fn scale(row: &[f32]) -> f32 {
     let largest = row.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
     if largest == 0.0 { 1.0 } else { largest / 127.0 }
+}
+
+/// A number as a multiple of its row's scale.
+fn whole(value: f32, scale: f32) -> i8 {
+    (value / scale).round() as i8
 }
 
 /// Reads what [`write()`] wrote, whatever the precision.
@@ -191,7 +213,7 @@ fn table(
     };
     match values.iter().position(|value| !value.is_finite()) {
         Some(place) => Err(format!("number {place} is {}", values[place])),
-        None => Table::from_values(rows, dim, values).ok_or_else(|| "wrong shape".to_owned()),
+        None => Table::from_values(rows, dim, &values).ok_or_else(|| "wrong shape".to_owned()),
     }
 }
 
@@ -220,7 +242,7 @@ mod tests {
     fn tables() -> impl Strategy<Value = (Table<f32>, Table<f32>)> {
         let table = |rows: usize, dim: usize| {
             prop::collection::vec(-9.0..9.0f32, rows * dim)
-                .prop_map(move |values| Table::from_values(rows, dim, values).unwrap())
+                .prop_map(move |values| Table::from_values(rows, dim, &values).unwrap())
         };
         ((0usize..5, 0usize..6), (1usize..5, 1usize..6))
             .prop_flat_map(move |(a, b)| (table(a.0, a.1), table(b.0, b.1)))
@@ -235,6 +257,9 @@ mod tests {
                 let weights = from_bytes(&written).unwrap();
                 for (name, sent) in [("a", &a), ("b", &b)] {
                     let got = &weights.tables[name];
+                    let mut rounded = sent.clone();
+                    precision.round(&mut rounded);
+                    prop_assert_eq!(&rounded, got);
                     prop_assert_eq!((got.rows(), got.dim()), (sent.rows(), sent.dim()));
                     for row in 0..sent.rows() {
                         let largest = sent.row(row).iter().fold(0.0f32, |m, v| m.max(v.abs()));
@@ -258,7 +283,7 @@ mod tests {
             changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
             precision in prop::sample::select(vec![Precision::F32, Precision::F16, Precision::I8]),
         ) {
-            let table = Table::from_values(2, 3, vec![1.0; 6]).unwrap();
+            let table = Table::from_values(2, 3, &[1.0; 6]).unwrap();
             let mut written = bytes(&[("a", &table)], precision);
             for (place, byte) in &changes {
                 let place = place.index(written.len());
@@ -279,9 +304,8 @@ mod tests {
             let error = read(&path).unwrap_err().to_string();
             error.replace(folder.path().to_str().unwrap(), "ROOT") + "\n"
         };
-        let table = Table::from_values(2, 2, vec![1.0, 2.0, f32::NAN, 4.0]).unwrap();
-        let sound =
-            bytes(&[("a", &Table::from_values(2, 2, vec![1.0; 4]).unwrap())], Precision::F32);
+        let table = Table::from_values(2, 2, &[1.0, 2.0, f32::NAN, 4.0]).unwrap();
+        let sound = bytes(&[("a", &Table::from_values(2, 2, &[1.0; 4]).unwrap())], Precision::F32);
         let with = |from: &str, to: &str| {
             let place = sound.windows(from.len()).position(|part| part == from.as_bytes()).unwrap();
             [&sound[..place], to.as_bytes(), &sound[place + from.len()..]].concat()

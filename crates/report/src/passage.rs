@@ -78,7 +78,7 @@ fn query_words<'a>(question: &Question<'a>) -> Vec<&'a str> {
 /// Tokens as runs of one kind each.
 fn runs(words: &[&str], candidates: &[Candidate]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    let mut joins_next = true;
+    let mut joins = true;
     for &word in words {
         let kind = match candidates.iter().find(|candidate| candidate.word == word) {
             _ if word == BLANK_WORD => "gap",
@@ -86,9 +86,9 @@ fn runs(words: &[&str], candidates: &[Candidate]) -> Vec<Run> {
             Some(_) => "candidate",
             None => "plain",
         };
-        let is_joined = joins_next || joins_previous(word);
-        joins_next = matches!(word, "``" | "`" | "-LRB-" | "-LSB-" | "(" | "[" | "“" | "‘");
-        let text = if kind == "gap" { String::new() } else { printed(word).to_owned() };
+        let is_joined = joins || joins_previous(word);
+        joins = joins_next(word);
+        let text = if kind == "gap" { String::new() } else { typeset(word).to_owned() };
         let space = if is_joined { "" } else { " " };
         match runs.last_mut() {
             Some(run) if run.kind == "plain" && kind == "plain" => {
@@ -110,8 +110,13 @@ fn runs(words: &[&str], candidates: &[Candidate]) -> Vec<Run> {
     runs
 }
 
+/// Whether the next token stands right behind this one.
+pub fn joins_next(word: &str) -> bool {
+    matches!(word, "``" | "`" | "-LRB-" | "-LSB-" | "(" | "[" | "“" | "‘")
+}
+
 /// Whether a token stands right behind the one before it.
-fn joins_previous(word: &str) -> bool {
+pub fn joins_previous(word: &str) -> bool {
     let is_punctuation = || {
         let closing =
             [",", ".", ";", ":", "!", "?", "''", "'", ")", "]", "-RRB-", "-RSB-", "...", "”", "’"];
@@ -121,7 +126,8 @@ fn joins_previous(word: &str) -> bool {
     is_punctuation() || is_clitic()
 }
 
-fn printed(word: &str) -> &str {
+/// A token as a reader expects it.
+pub fn typeset(word: &str) -> &str {
     match word {
         "``" => "“",
         "''" => "”",

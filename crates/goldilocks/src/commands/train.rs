@@ -40,8 +40,12 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     let entry = models::find(&options.model)?;
     let settings = Settings::from_text(entry, options.settings.iter().map(String::as_str))?;
     models::check_place(&options.output, options.force)?;
-    let set =
-        sets::open(&options.data, &Origin::default(), &[Split::Train, Split::Valid], progress)?;
+    let open = |splits: &[Split]| sets::open(&options.data, &Origin::default(), splits, progress);
+    // A set that is all test will do for a model that learns nothing; any other says what it lacks.
+    let set = open(&[Split::Train, Split::Valid]).or_else(|error| match error.downcast_ref() {
+        Some(questions::Error::Empty { .. }) => open(&[]),
+        _ => Err(error),
+    })?;
     let data = sets::hash(&options.data)?;
     let job = Job { settings: &settings, seed: options.seed, data: &data };
     job.train(&set, &options.output, options.force, progress)?;
@@ -74,7 +78,7 @@ impl Job<'_> {
         progress: Progress,
     ) -> Result<()> {
         let bar = progress.spinner("train", self.settings.model());
-        let report = |event| show(event, self.settings.model(), &bar);
+        let report = |event| show(event, self.settings.model(), &bar, progress);
         let entry = models::find(self.settings.model())?;
         let model = (entry.train)(self.settings, &Training::new(set, self.seed, &report))?;
         bar.finish_and_clear();
@@ -83,8 +87,10 @@ impl Job<'_> {
     }
 }
 
-fn show(event: Event, model: &str, bar: &ProgressBar) {
+/// Shows an event of a training.
+pub fn show(event: Event, model: &str, bar: &ProgressBar, progress: Progress) {
     match event {
+        Event::Note(text) => bar.suspend(|| progress.note(format_args!("{model}: {text}"))),
         Event::Warning(text) => bar.suspend(|| warn(format_args!("{model}: {text}"))),
         Event::Progress { done, total } => bar.set_message(format!("{model}  {done}/{total}")),
         Event::Epoch { number, total, loss, valid_accuracy, .. } => {

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod fetch;
+mod inside;
 mod paper_map;
 mod pipeline;
 mod readme;
