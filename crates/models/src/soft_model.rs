@@ -50,7 +50,7 @@ pub(crate) const INIT: Setting = Setting {
 pub(crate) const CLIP: Setting = Setting {
     name: "clip",
     symbol: "",
-    default: "5",
+    default: "1",
     range: Range::Real(0.001, 1e9),
     word: None,
     doc: "Length at which a question's gradient by a state is cut off.",
@@ -127,6 +127,7 @@ impl Design {
             network,
         };
         epochs::run(&mut learner, &self.schedule, settings, training)?;
+        learner.tables().into_iter().for_each(|(_, table)| self.weights.round(table));
         let SoftLearner { network, format, .. } = learner;
         let (settings, weights) = (settings.clone(), self.weights);
         Ok(Box::new(SoftModel { settings, weights, dictionary, format, network }))
