@@ -3,15 +3,17 @@
 //! Rows of a table → their sum, their mean or their sum under position encoding; and the way back, a
 //! gradient of the phrase's embedding → updates of the rows.
 
-use numerics::{Gradient, Real, Table, Update, axpy};
+use numerics::{Gradient, Real, Table, Update};
 
 /// How the words of a phrase make it up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Composition {
     /// Σ_j a_j. A window with one dictionary for each position is such a sum too.
     Sum,
-    /// The mean of the a_j: long passages are not larger than short ones.
+    /// Σ_j a_j / J.
     Mean,
+    /// Σ_j a_j / √J: long passages are about as large as short ones.
+    Root,
     /// Σ_j l_j ∘ a_j, where l weighs each component of a word by the word's place.
     PositionEncoding,
 }
@@ -28,6 +30,7 @@ impl Composition {
         match self {
             Self::Sum => Weight { level: 1.0, slope: 0.0 },
             Self::Mean => Weight { level: 1.0 / length as f64, slope: 0.0 },
+            Self::Root => Weight { level: (length as f64).sqrt().recip(), slope: 0.0 },
             Self::PositionEncoding => {
                 let share = (place + 1) as f64 / length as f64;
                 Weight { level: 1.0 - share, slope: 2.0 * share - 1.0 }
@@ -39,16 +42,15 @@ impl Composition {
     pub fn embed<R: Real>(self, table: &Table<R>, rows: &[u32], sum: &mut [R]) {
         if self != Self::PositionEncoding {
             let Weight { level, .. } = self.weight(0, rows.len());
-            let level = R::from_f64(level);
-            rows.iter().for_each(|&row| axpy(level, table.row(row as usize), sum));
+            table.add_rows(rows, &vec![R::from_f64(level); rows.len()], sum);
             return;
         }
         let mut sloped = vec![R::ZERO; sum.len()];
-        for (place, &row) in rows.iter().enumerate() {
-            let Weight { level, slope } = self.weight(place, rows.len());
-            axpy(R::from_f64(level), table.row(row as usize), sum);
-            axpy(R::from_f64(slope), table.row(row as usize), &mut sloped);
-        }
+        let weights = (0..rows.len()).map(|place| self.weight(place, rows.len()));
+        let (levels, slopes): (Vec<R>, Vec<R>) =
+            weights.map(|w| (R::from_f64(w.level), R::from_f64(w.slope))).unzip();
+        table.add_rows(rows, &levels, sum);
+        table.add_rows(rows, &slopes, &mut sloped);
         ramp(&mut sloped);
         sum.iter_mut().zip(sloped).for_each(|(sum, sloped)| *sum += sloped);
     }
@@ -94,19 +96,26 @@ mod tests {
 
     use super::*;
 
-    const ALL: [Composition; 3] =
-        [Composition::Sum, Composition::Mean, Composition::PositionEncoding];
+    const ALL: [Composition; 4] =
+        [Composition::Sum, Composition::Mean, Composition::Root, Composition::PositionEncoding];
 
     #[test]
     fn two_words_by_hand() {
-        let table = Table::from_values(2, 2, vec![1.0f64, 10.0, 3.0, 50.0]).unwrap();
+        let table = Table::from_values(2, 2, &[1.0f64, 10.0, 3.0, 50.0]).unwrap();
         let embedded = ALL.map(|composition| {
             let mut sum = vec![0.0; 2];
             composition.embed(&table, &[0, 1], &mut sum);
             sum
         });
         // J = 2 and p = 2: l_k1 = 1/2 in both components; l_12 = 0 + 1/2, l_22 = 0 + 1.
-        assert_eq!(embedded, [[4.0, 60.0], [2.0, 30.0], [0.5 + 1.5, 5.0 + 50.0]]);
+        let root = 2.0f64.sqrt().recip();
+        let expected = [
+            [4.0, 60.0],
+            [2.0, 30.0],
+            [root + 3.0 * root, 10.0 * root + 50.0 * root],
+            [0.5 + 1.5, 5.0 + 50.0],
+        ];
+        assert_eq!(embedded, expected);
     }
 
     #[test]

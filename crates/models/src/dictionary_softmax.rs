@@ -274,7 +274,8 @@ mod tests {
         let batch = Decoding { states: states.values(), answers };
         let decoded = output.descend(moved.values_mut(), &batch, 1.0, &mut rng());
         let gradient = decode.values().iter().zip(moved.values()).map(|(old, new)| old - new);
-        let gradient = Table::from_values(decode.rows(), DIM, gradient.collect()).unwrap();
+        let gradient =
+            Table::from_values(decode.rows(), DIM, &gradient.collect::<Vec<_>>()).unwrap();
         (decoded, gradient)
     }
 
@@ -302,7 +303,7 @@ mod tests {
             let mut decode = Table::<f64>::normal(weights.len(), DIM, 0.8, &mut rng());
             let mut states = Table::<f64>::normal(answers.len(), DIM, 0.8, &mut rng());
             let (decoded, gradient) = descend(&output, &decode, &states, &answers);
-            let of_states = Table::from_values(answers.len(), DIM, decoded.states).unwrap();
+            let of_states = Table::from_values(answers.len(), DIM, &decoded.states).unwrap();
             let loss = |states: &Table<f64>| descend(&output, &decode, states, &answers).0.loss;
             let worst = worst_error(&mut states, &of_states, 1e-3, loss);
             assert!(worst < 1e-6, "states: {worst}");

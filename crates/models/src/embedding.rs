@@ -13,7 +13,7 @@ use crate::memory_format::{Format, windows};
 use crate::settings::Range;
 use crate::soft_model::{CLIP, Design, INIT, SAMPLES};
 use crate::windows::Encoding;
-use crate::{Entry, Setting, Settings};
+use crate::{Entry, Result, Setting, Settings};
 
 const DIM: Setting = Setting {
     name: "dim",
@@ -27,7 +27,7 @@ const WINDOW: Setting = Setting {
     name: "window",
     symbol: "b",
     default: "5",
-    range: Range::Whole(1, 101),
+    range: Range::Whole(1, 99),
     word: None,
     doc: "Words of the window around the blank; an odd number.",
 };
@@ -50,39 +50,41 @@ struct Config {
     schedule: Schedule,
 }
 
-fn design(
-    settings: &Settings,
-    composition: Composition,
-    format: impl Fn(&Config, usize) -> Format + 'static,
-) -> Design {
-    let config: Config = settings.config();
-    Design {
-        composition,
-        dim: config.dim,
-        hops: 0,
-        tied: false,
-        time_scale: 0.0,
-        clip: config.clip,
-        samples: config.samples,
-        init: config.init,
-        weights: config.weights,
-        schedule: config.schedule.clone(),
-        format: Box::new(move |words| format(&config, words)),
+impl Config {
+    fn design(self, composition: Composition, format: Box<dyn Fn(usize) -> Format>) -> Design {
+        Design {
+            format,
+            composition,
+            dim: self.dim,
+            hops: 0,
+            tied: false,
+            time_scale: 0.0,
+            clip: self.clip,
+            samples: self.samples,
+            init: self.init,
+            weights: self.weights,
+            schedule: self.schedule,
+        }
     }
 }
 
+// Chosen: the mean of hundreds of words, and of some twenty words their sum over the root of their number;
+// with plain sums the steps of words that stand in every question grow too large.
+
 fn context_query(settings: &Settings) -> Design {
-    design(settings, Composition::Mean, |_, _| Format::ContextAndQuery)
+    let config: Config = settings.config();
+    config.design(Composition::Mean, Box::new(|_| Format::ContextAndQuery))
 }
 
 fn query(settings: &Settings) -> Design {
-    design(settings, Composition::Sum, |_, _| Format::Query)
+    let config: Config = settings.config();
+    config.design(Composition::Root, Box::new(|_| Format::Query))
 }
 
-fn window(settings: &Settings, encoding: Encoding) -> Design {
-    design(settings, Composition::Sum, move |config, words| {
-        Format::QueryWindow(windows(config.window, encoding, None, words))
-    })
+fn window(settings: &Settings, encoding: Encoding) -> Result<Design> {
+    let config: Config = settings.config();
+    let layout = windows(config.window, encoding, None)?;
+    Ok(config.design(Composition::Sum, Box::new(move |d| Format::QueryWindow(layout(d)))))
 }
 
 pub(crate) const CONTEXT_QUERY: Entry = Entry {
@@ -105,16 +107,16 @@ pub(crate) const WINDOW_BAG: Entry = Entry {
     name: "embedding-window",
     row: "Embedding Model (window)",
     settings: WINDOW_SETTINGS,
-    train: |settings, training| window(settings, Encoding::Bag).train(settings, training),
-    load: |saved| window(&saved.settings, Encoding::Bag).load(saved),
+    train: |settings, training| window(settings, Encoding::Bag)?.train(settings, training),
+    load: |saved| window(&saved.settings, Encoding::Bag)?.load(saved),
     ..CONTEXT_QUERY
 };
 pub(crate) const WINDOW_POSITION: Entry = Entry {
     name: "embedding-window-position",
     row: "Embedding Model (window+position)",
     settings: WINDOW_SETTINGS,
-    train: |settings, training| window(settings, Encoding::Positions).train(settings, training),
-    load: |saved| window(&saved.settings, Encoding::Positions).load(saved),
+    train: |settings, training| window(settings, Encoding::Positions)?.train(settings, training),
+    load: |saved| window(&saved.settings, Encoding::Positions)?.load(saved),
     ..CONTEXT_QUERY
 };
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use questions::Question;
 
 use crate::windows::{Around, Encoding, KnownWords, Layout, Memories, Unit};
+use crate::{Error, Result};
 
 /// Which parts of a question are phrases.
 #[derive(Clone, Debug)]
@@ -129,13 +130,11 @@ impl Format {
             Self::Windows(layout) => {
                 let mut windows = Memories::default();
                 windows.read(question, words, layout, Around::Candidates);
-                let length = question.context_words().count();
-                let half = layout.window / 2;
                 let mentions = windows.instances.iter().zip(&windows.candidates);
                 let origin = |(&instance, &candidate): (&u32, &u16)| {
                     let place = instance as usize;
-                    let words = place.saturating_sub(half)..(place + half + 1).min(length);
-                    Origin { words, mention: Some((usize::from(candidate), place)) }
+                    let mention = Some((usize::from(candidate), place));
+                    Origin { words: layout.words_of(question, place), mention }
                 };
                 mentions.map(origin).collect()
             }
@@ -155,24 +154,30 @@ impl Format {
     /// The words of the query that take part.
     pub fn query_words(&self, question: &Question<'_>) -> Range<usize> {
         match self {
-            Self::QueryWindow(layout) | Self::Windows(layout) => {
-                let half = layout.window / 2;
-                let end = (question.blank + half + 1).min(question.query.len());
-                question.blank.saturating_sub(half)..end
-            }
+            Self::QueryWindow(layout) | Self::Windows(layout) => layout.words_of_query(question),
             _ => 0..question.query.len(),
         }
     }
 }
 
 /// Windows of b words, as the settings say.
+///
+/// # Errors
+/// If there is no word in the middle.
 pub(crate) fn windows(
     window: usize,
     encoding: Encoding,
     max_memories: Option<usize>,
-    dictionary_rows: usize,
-) -> Layout {
-    Layout { window, encoding, unit: Unit::Windows, max_memories, dictionary_rows }
+) -> Result<impl Fn(usize) -> Layout> {
+    if window % 2 == 0 {
+        return Err(Error::SettingValue {
+            key: "window",
+            expected: "an odd number".to_owned(),
+            found: window.to_string(),
+        });
+    }
+    let unit = Unit::Windows;
+    Ok(move |dictionary_rows| Layout { window, encoding, unit, max_memories, dictionary_rows })
 }
 
 #[cfg(test)]
@@ -216,7 +221,7 @@ mod tests {
 
     #[test]
     fn windows_are_memories_of_mentions() {
-        let layout = windows(3, Encoding::Positions, None, 100);
+        let layout = windows(3, Encoding::Positions, None).unwrap()(100);
         let (query, memories, origins, asked) = told(&Format::Windows(layout.clone()));
         // Position j has its dictionary from row 100 j on; padding is row 0 of a dictionary.
         assert_eq!(query, [11, 110, 213]);
@@ -224,6 +229,13 @@ mod tests {
         assert_eq!((origins, asked), (vec![0..3, 4..7, 7..9], 0..3));
         let (query, memories, ..) = told(&Format::QueryWindow(layout));
         assert_eq!((query, memories.len()), (vec![11, 110, 213], 0));
+    }
+
+    #[test]
+    fn a_window_without_a_middle_is_refused() {
+        let error = windows(4, Encoding::Bag, None).err().unwrap();
+        let expected = "wrong value of `window`: expected an odd number, found `4`";
+        assert_eq!(error.to_string(), expected);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::memory_format::{Format, windows};
 use crate::settings::Range;
 use crate::soft_model::{CLIP, Design, INIT, SAMPLES};
 use crate::windows::Encoding;
-use crate::{Entry, Setting, Settings};
+use crate::{Entry, Result, Setting, Settings};
 
 const DIM: Setting = Setting {
     name: "dim",
@@ -27,7 +27,7 @@ const WINDOW: Setting = Setting {
     name: "window",
     symbol: "b",
     default: "5",
-    range: Range::Whole(1, 101),
+    range: Range::Whole(1, 99),
     word: None,
     doc: "Words of a window; an odd number.",
 };
@@ -102,12 +102,9 @@ struct Config {
 }
 
 impl Config {
-    fn design(
-        self,
-        composition: Composition,
-        format: impl Fn(&Self, usize) -> Format + 'static,
-    ) -> Design {
+    fn design(self, composition: Composition, format: Box<dyn Fn(usize) -> Format>) -> Design {
         Design {
+            format,
             composition,
             dim: self.dim,
             hops: self.hops,
@@ -117,16 +114,15 @@ impl Config {
             samples: self.samples,
             init: self.init,
             weights: self.weights,
-            schedule: self.schedule.clone(),
-            format: Box::new(move |words| format(&self, words)),
+            schedule: self.schedule,
         }
     }
 }
 
-fn window(settings: &Settings) -> Design {
-    settings.config::<Config>().design(Composition::Sum, |config, words| {
-        Format::Windows(windows(config.window, config.encoding, config.max_memories, words))
-    })
+fn window(settings: &Settings) -> Result<Design> {
+    let config: Config = settings.config();
+    let layout = windows(config.window, config.encoding, config.max_memories)?;
+    Ok(config.design(Composition::Sum, Box::new(move |d| Format::Windows(layout(d)))))
 }
 
 fn sentential(settings: &Settings) -> Design {
@@ -135,7 +131,8 @@ fn sentential(settings: &Settings) -> Design {
         Encoding::Positions => Composition::PositionEncoding,
         Encoding::Bag => Composition::Sum,
     };
-    config.design(composition, |config, _| Format::Sentences(config.max_memories))
+    let at_most = config.max_memories;
+    config.design(composition, Box::new(move |_| Format::Sentences(at_most)))
 }
 
 pub(crate) const WINDOW_MEMORY: Entry = Entry {
@@ -162,8 +159,8 @@ pub(crate) const WINDOW_MEMORY: Entry = Entry {
         WEIGHTS,
     ],
     learns: true,
-    train: |settings, training| window(settings).train(settings, training),
-    load: |saved| window(&saved.settings).load(saved),
+    train: |settings, training| window(settings)?.train(settings, training),
+    load: |saved| window(&saved.settings)?.load(saved),
 };
 pub(crate) const SENTENTIAL_MEMORY: Entry = Entry {
     name: "memnn-sentential",
@@ -237,12 +234,15 @@ mod tests {
         set_of(&asked)
     }
 
+    fn small<'a>(typed: &[&'a str]) -> Vec<&'a str> {
+        let small =
+            ["dim=16", "batch=4", "learning_rate=0.05", "epochs=12", "patience=12", "init=0.1"];
+        small.iter().chain(typed).copied().collect()
+    }
+
     fn accuracy(entry: &Entry, typed: &[&str]) -> f64 {
         let set = cues_and_names();
-        let small =
-            ["dim=16", "batch=4", "learning_rate=0.05", "epochs=25", "patience=25", "init=0.1"];
-        let texts = small.iter().chain(typed).copied();
-        let settings = Settings::from_text(entry, texts).unwrap();
+        let settings = Settings::from_text(entry, small(typed)).unwrap();
         let training = Training::new(&set, 1, &|_| ());
         let model = (entry.train)(&settings, &training).unwrap();
         let reader = model.reader(set.vocabulary());
@@ -255,6 +255,26 @@ mod tests {
             let found = accuracy(&WINDOW_MEMORY, &[hops, "time=false"]);
             assert!(found > 0.95, "{hops}: {found}");
         }
+    }
+
+    #[test]
+    fn what_a_network_looked_at_is_the_window_after_the_cue() {
+        let set = cues_and_names();
+        let settings =
+            Settings::from_text(&WINDOW_MEMORY, small(&["time=false", "window=3"])).unwrap();
+        let training = Training::new(&set, 1, &|_| ());
+        let model = (WINDOW_MEMORY.train)(&settings, &training).unwrap();
+        let example = training.valid.example(0);
+        let told = model.reader(set.vocabulary()).explain(&example.question);
+        assert_eq!(told.query, Some(1..3));
+        assert_eq!(told.looks.len(), 6);
+        let sum: f32 = told.looks.iter().map(|look| look.weight).sum();
+        assert!((sum - 1.0).abs() < 1e-5);
+        let best = told.looks.iter().max_by(|a, b| a.weight.total_cmp(&b.weight)).unwrap();
+        assert_eq!(best.candidate, example.answer);
+        // Each name is the second of three tokens, in the middle of its window.
+        let instance = best.instance.unwrap();
+        assert_eq!((instance % 3, best.words.clone()), (1, instance - 1..instance + 2));
     }
 
     #[test]

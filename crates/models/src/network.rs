@@ -33,6 +33,8 @@ pub(crate) struct Shape {
     pub time_scale: f64,
     /// The length at which a question's dL/dq^k is cut off.
     pub clip: f64,
+    /// The attention below which a memory is not learnt from.
+    pub negligible: f64,
     /// If U is tied to A: the row of A that is the first of U.
     pub tied: Option<usize>,
 }
@@ -139,7 +141,8 @@ impl<R: Real> Network<R> {
             let value = composition.push_vector(&mut part.embed_out, &passed.next);
             let slopes = passed.matches.iter().zip(&read.attention[hop]);
             for (rows, (&slope, &share)) in phrases.memories().zip(slopes) {
-                if share < R::NEGLIGIBLE {
+                // Chosen: memories that hardly any attention goes to are not worth the time.
+                if share < R::from_f64(self.shape.negligible) {
                     continue;
                 }
                 composition.push(&mut part.embed_in, rows, slope, key);
@@ -214,7 +217,7 @@ mod tests {
 
     fn shape(hops: usize, composition: Composition, tied: Option<usize>) -> Shape {
         let (rows, words, dim, time_scale, clip) = (2 * WORDS, WORDS, DIM, 0.7, 1e9);
-        Shape { rows, words, dim, hops, composition, time_scale, clip, tied }
+        Shape { rows, words, dim, hops, composition, time_scale, clip, negligible: 0.0, tied }
     }
 
     /// Three questions: with three memories, with one, and with none.
@@ -246,8 +249,9 @@ mod tests {
         for place in 0..4 {
             let mut table = tables(&mut network)[place].clone();
             let after = tables(&mut moved)[place].values();
-            let gradient = table.values().iter().zip(after).map(|(old, new)| old - new).collect();
-            let gradient = Table::from_values(table.rows(), DIM, gradient).unwrap();
+            let gradient =
+                table.values().iter().zip(after).map(|(old, new)| old - new).collect::<Vec<_>>();
+            let gradient = Table::from_values(table.rows(), DIM, &gradient).unwrap();
             let worst = worst_error(&mut table, &gradient, 1e-3, |table| {
                 let mut changed = network.clone();
                 *tables(&mut changed)[place] = table.clone();

@@ -137,7 +137,7 @@ mod tests {
             values: vec![10.0, 0.0, 0.0, 10.0],
             times: vec![0.0, 3.0f64.ln()],
         };
-        let identity = Table::from_values(2, 2, vec![1.0, 0.0, 0.0, 1.0]).unwrap();
+        let identity = Table::from_values(2, 2, &[1.0, 0.0, 0.0, 1.0]).unwrap();
         // Matches ln 2 and 0 + ln 3: shares 2/5 and 3/5.
         let read = memories.read(&identity, vec![2.0f64.ln(), 0.0], 1);
         let expected = [2.0f64.ln() + 4.0, 6.0];
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn without_memories_a_hop_is_the_linear_map() {
         let none = Memories { keys: vec![], values: vec![], times: vec![] };
-        let map = Table::from_values(2, 2, vec![0.0, 2.0, 3.0, 0.0]).unwrap();
+        let map = Table::from_values(2, 2, &[0.0, 2.0, 3.0, 0.0]).unwrap();
         let read = none.read(&map, vec![1.0f64, 5.0], 2);
         assert_eq!(read.states, [[1.0, 5.0], [10.0, 3.0], [6.0, 30.0]]);
     }
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn what_goes_back_is_never_longer_than_the_clip() {
         let memories = Memories { keys: vec![], values: vec![], times: vec![] };
-        let map = Table::from_values(2, 2, vec![10.0, 0.0, 0.0, 10.0]).unwrap();
+        let map = Table::from_values(2, 2, &[10.0, 0.0, 0.0, 10.0]).unwrap();
         let read = memories.read(&map, vec![1.0f64, 0.0], 2);
         let (hops, first) = memories.backward(&map, &read, vec![3.0, 4.0], 2.5);
         assert_eq!(hops[0].next, [1.5, 2.0]);
@@ -169,7 +169,7 @@ mod tests {
     fn split(all: &Table<f64>, n: usize) -> (Table<f64>, Vec<f64>, Memories<f64>) {
         let dim = all.dim();
         let rows = |from: usize, to: usize| all.values()[from * dim..to * dim].to_vec();
-        let map = Table::from_values(dim, dim, rows(0, dim)).unwrap();
+        let map = Table::from_values(dim, dim, &rows(0, dim)).unwrap();
         let (keys, values) = (rows(dim + 1, dim + 1 + n), rows(dim + 1 + n, dim + 1 + 2 * n));
         let times = (0..n).map(|i| 0.3 * i as f64).collect();
         (map, rows(dim, dim + 1), Memories { keys, values, times })

@@ -50,11 +50,14 @@ pub(crate) const INIT: Setting = Setting {
 pub(crate) const CLIP: Setting = Setting {
     name: "clip",
     symbol: "",
-    default: "5",
+    default: "1",
     range: Range::Real(0.001, 1e9),
     word: None,
     doc: "Length at which a question's gradient by a state is cut off.",
 };
+
+/// A thousandth of what the memories of a typical question get each.
+const NEGLIGIBLE: f64 = 2e-5;
 
 /// What a model is made of.
 pub(crate) struct Design {
@@ -82,6 +85,7 @@ impl Design {
             composition: self.composition,
             time_scale: self.time_scale,
             clip: self.clip,
+            negligible: NEGLIGIBLE,
             tied: self.tied.then(|| format.middle(words)),
         }
     }
@@ -123,6 +127,7 @@ impl Design {
             network,
         };
         epochs::run(&mut learner, &self.schedule, settings, training)?;
+        learner.tables().into_iter().for_each(|(_, table)| self.weights.round(table));
         let SoftLearner { network, format, .. } = learner;
         let (settings, weights) = (settings.clone(), self.weights);
         Ok(Box::new(SoftModel { settings, weights, dictionary, format, network }))

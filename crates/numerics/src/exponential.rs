@@ -1,6 +1,8 @@
-//! [`exp_all`]: many exponentials at once, the same bits on any machine.
+//! [`Exponential`]: many exponentials at once, the same bits on any machine.
 
-/// What [`exp_all`] needs of a kind of number.
+use pulp::{Simd, WithSimd};
+
+/// Numbers whose exponentials are computed many at a time.
 pub trait Exponential: Sized {
     /// e^x for each number of a slice, accurate to 2 units in the last place or better where the result
     /// is a normal number, 0 below.
@@ -9,10 +11,18 @@ pub trait Exponential: Sized {
 
 impl Exponential for f32 {
     fn exp_all(values: &mut [Self]) {
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || values.iter_mut().for_each(|value| *value = exp(*value)),
-        );
+        pulp::Arch::new().dispatch(ExpAll(values));
+    }
+}
+
+struct ExpAll<'a>(&'a mut [f32]);
+
+impl WithSimd for ExpAll<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.0.iter_mut().for_each(|value| *value = exp(*value));
     }
 }
 

@@ -26,8 +26,6 @@ pub trait Real:
     const ZERO: Self;
     /// 1.
     const ONE: Self;
-    /// What makes no difference when it is added to 1.
-    const NEGLIGIBLE: Self;
 
     /// The nearest number.
     fn from_f64(value: f64) -> Self;
@@ -52,7 +50,6 @@ macro_rules! real {
         impl Real for $float {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
-            const NEGLIGIBLE: Self = $float::EPSILON / 2.0;
 
             fn from_f64(value: f64) -> Self {
                 value as Self
