@@ -91,7 +91,7 @@ macro_rules! settings {
             Setting {
                 name: "init",
                 symbol: "",
-                default: "0.07",
+                default: "0.1",
                 range: Range::Real(0.0, 10.0),
                 word: None,
                 doc: "Standard deviation of the embeddings before training.",
