@@ -187,9 +187,9 @@ impl<R: Real> Rows<'_, R> {
     /// The answers in a block of rows from `first` on: (question, row of the block).
     fn targets_in(&self, first: usize, n_rows: usize) -> impl Iterator<Item = (usize, usize)> {
         let targets = self.targets.iter().enumerate();
-        targets.filter_map(move |(question, &target)| {
-            (first..first + n_rows).contains(&target).then(|| (question, target - first))
-        })
+        targets
+            .filter(move |&(_, &target)| (first..first + n_rows).contains(&target))
+            .map(move |(question, &target)| (question, target - first))
     }
 
     fn score(&self, first: usize, rows: &[R], states: &[R]) -> Block<R> {

@@ -32,10 +32,24 @@ const WINDOW: Setting = Setting {
     doc: "Words of the window around the blank; an odd number.",
 };
 
-const SETTINGS: &[Setting] =
-    &[DIM, LEARNING_RATE, EPOCHS, PATIENCE, DECAY, BATCH, CLIP, SAMPLES, INIT, WEIGHTS];
-const WINDOW_SETTINGS: &[Setting] =
-    &[DIM, WINDOW, LEARNING_RATE, EPOCHS, PATIENCE, DECAY, BATCH, CLIP, SAMPLES, INIT, WEIGHTS];
+/// The settings of a model: its step of SGD, its own settings, then those of all.
+macro_rules! settings {
+    ($learning_rate:literal $(, $own:expr)*) => {
+        &[
+            DIM,
+            $($own,)*
+            Setting { default: $learning_rate, ..LEARNING_RATE },
+            Setting { default: "12", ..EPOCHS },
+            Setting { default: "3", ..PATIENCE },
+            Setting { default: "0.8", ..DECAY },
+            Setting { default: "32", ..BATCH },
+            Setting { default: "10", ..CLIP },
+            SAMPLES,
+            INIT,
+            WEIGHTS,
+        ]
+    };
+}
 
 #[derive(Deserialize)]
 struct Config {
@@ -91,7 +105,7 @@ pub(crate) const CONTEXT_QUERY: Entry = Entry {
     name: "embedding-context-query",
     row: "Embedding Model (context+query)",
     section: "§4.3",
-    settings: SETTINGS,
+    settings: settings!("0.3"),
     learns: true,
     train: |settings, training| context_query(settings).train(settings, training),
     load: |saved| context_query(&saved.settings).load(saved),
@@ -99,6 +113,7 @@ pub(crate) const CONTEXT_QUERY: Entry = Entry {
 pub(crate) const QUERY: Entry = Entry {
     name: "embedding-query",
     row: "Embedding Model (query)",
+    settings: settings!("0.05"),
     train: |settings, training| query(settings).train(settings, training),
     load: |saved| query(&saved.settings).load(saved),
     ..CONTEXT_QUERY
@@ -106,7 +121,7 @@ pub(crate) const QUERY: Entry = Entry {
 pub(crate) const WINDOW_BAG: Entry = Entry {
     name: "embedding-window",
     row: "Embedding Model (window)",
-    settings: WINDOW_SETTINGS,
+    settings: settings!("0.03", WINDOW),
     train: |settings, training| window(settings, Encoding::Bag)?.train(settings, training),
     load: |saved| window(&saved.settings, Encoding::Bag)?.load(saved),
     ..CONTEXT_QUERY
@@ -114,7 +129,7 @@ pub(crate) const WINDOW_BAG: Entry = Entry {
 pub(crate) const WINDOW_POSITION: Entry = Entry {
     name: "embedding-window-position",
     row: "Embedding Model (window+position)",
-    settings: WINDOW_SETTINGS,
+    settings: settings!("0.03", WINDOW),
     train: |settings, training| window(settings, Encoding::Positions)?.train(settings, training),
     load: |saved| window(&saved.settings, Encoding::Positions)?.load(saved),
     ..CONTEXT_QUERY
@@ -143,8 +158,16 @@ mod tests {
     }
 
     fn accuracy(entry: &Entry, set: &QuestionSet) -> f64 {
-        let small =
-            ["dim=16", "batch=2", "learning_rate=0.05", "epochs=60", "patience=60", "init=0.3"];
+        let small = [
+            "dim=16",
+            "batch=2",
+            "learning_rate=0.05",
+            "epochs=60",
+            "patience=60",
+            "init=0.3",
+            "samples=all",
+            "decay=1",
+        ];
         let settings = Settings::from_text(entry, small).unwrap();
         let training = Training::new(set, 1, &|_| ());
         let model = (entry.train)(&settings, &training).unwrap();

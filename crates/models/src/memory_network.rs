@@ -148,11 +148,11 @@ pub(crate) const WINDOW_MEMORY: Entry = Entry {
         TIME,
         TIME_SCALE,
         MAX_MEMORIES,
-        LEARNING_RATE,
+        Setting { default: "0.03", ..LEARNING_RATE },
         EPOCHS,
-        PATIENCE,
-        DECAY,
-        BATCH,
+        Setting { default: "3", ..PATIENCE },
+        Setting { default: "0.7", ..DECAY },
+        Setting { default: "32", ..BATCH },
         CLIP,
         SAMPLES,
         INIT,
@@ -174,11 +174,11 @@ pub(crate) const SENTENTIAL_MEMORY: Entry = Entry {
         TIME,
         TIME_SCALE,
         MAX_MEMORIES,
-        LEARNING_RATE,
+        Setting { default: "0.02", ..LEARNING_RATE },
         EPOCHS,
-        PATIENCE,
-        DECAY,
-        BATCH,
+        Setting { default: "3", ..PATIENCE },
+        Setting { default: "0.8", ..DECAY },
+        Setting { default: "32", ..BATCH },
         CLIP,
         SAMPLES,
         INIT,
@@ -235,8 +235,16 @@ mod tests {
     }
 
     fn small<'a>(typed: &[&'a str]) -> Vec<&'a str> {
-        let small =
-            ["dim=16", "batch=4", "learning_rate=0.05", "epochs=12", "patience=12", "init=0.1"];
+        let small = [
+            "dim=16",
+            "batch=4",
+            "learning_rate=0.05",
+            "epochs=12",
+            "patience=12",
+            "init=0.1",
+            "samples=all",
+            "decay=1",
+        ];
         small.iter().chain(typed).copied().collect()
     }
 

@@ -30,7 +30,7 @@ use crate::{
 pub(crate) const SAMPLES: Setting = Setting {
     name: "samples",
     symbol: "",
-    default: "all",
+    default: "500",
     range: Range::Whole(1, 1_000_000),
     word: Some("all"),
     doc: "Words of the dictionary that an answer is learnt against, drawn for each mini-batch; `all`: exact.",
@@ -40,7 +40,7 @@ pub(crate) const SAMPLES: Setting = Setting {
 pub(crate) const INIT: Setting = Setting {
     name: "init",
     symbol: "",
-    default: "0.1",
+    default: "0.05",
     range: Range::Real(0.0, 10.0),
     word: None,
     doc: "Standard deviation of the weights before training.",
