@@ -313,7 +313,7 @@ fn add_level(table: &mut Table, grams: Vec<Gram>, is_last: bool) {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
     use proptest::prelude::*;
 
     use super::*;
