@@ -5,6 +5,7 @@
 mod bad_input;
 mod fetch;
 mod inside;
+mod lm;
 mod paper_map;
 mod pipeline;
 mod readme;
