@@ -1,14 +1,14 @@
 //! Do predictions belong to a question set? Predictions and a set → [`Checked`], or what does not fit.
 //!
 //! Every question of each split that was answered must be there once, with the set's candidates and
-//! answer; no other question may be there. What a line leaves out (class, split, book, answer) is
+//! answer; no other question may be there. People answer a sample, and some questions several times. What a line leaves out (class, split, book, answer) is
 //! filled in from the set, so that other programs need to write ids, candidates and scores only.
 
 use std::collections::{BTreeSet, HashMap};
 
 use questions::{Example, QuestionSet, Split, WordClass};
 
-use crate::{Error, LineProblem, Prediction, Predictions};
+use crate::{Error, HumanAnswer, LineProblem, Prediction, Predictions};
 
 /// Predictions that fit a question set, each with its question.
 #[derive(Clone, Debug)]
@@ -81,6 +81,9 @@ impl<'a> QuestionIndex<'a> {
     /// [`Error::Line`] for a line whose question the set lacks or knows otherwise;
     /// [`Error::Missing`] for questions without a prediction.
     pub fn check(&self, predictions: &Predictions) -> Result<Checked<'a>, Error> {
+        if !predictions.people().is_empty() {
+            return self.check_people(predictions);
+        }
         let places: Vec<Option<usize>> =
             predictions.iter().map(|p| self.place(p.split, &p.id)).collect();
         let n_unknown = places.iter().filter(|place| place.is_none()).count();
@@ -108,6 +111,25 @@ impl<'a> QuestionIndex<'a> {
             predictions: Predictions::new(predictions.name(), filled)?,
             places: places.into_iter().flatten().collect(),
         })
+    }
+
+    /// Fits people's answers to the set: they answer a sample of it, and some questions several times.
+    fn check_people(&self, predictions: &Predictions) -> Result<Checked<'a>, Error> {
+        let place = |p: &Prediction| self.place(p.split, &p.id);
+        let people = predictions.people();
+        let n = people.iter().filter(|answer| place(&answer.prediction).is_none()).count();
+        let fit = |(line, answer): (usize, &HumanAnswer)| {
+            let unknown = || LineProblem::UnknownId { id: answer.prediction.id.clone(), n };
+            let place = place(&answer.prediction).ok_or_else(unknown);
+            let fit = place.and_then(|at| fill(&answer.prediction, &self.set.example(at)));
+            let (name, of_line) = (predictions.name().to_owned(), answer.clone());
+            fit.map(|prediction| HumanAnswer { prediction, ..of_line })
+                .map_err(|problem| Error::Line { name, line, problem: problem.into() })
+        };
+        let people = (1..).zip(people).map(fit).collect::<Result<_, _>>()?;
+        let predictions = Predictions::of_people(predictions.name(), people)?;
+        let places = predictions.iter().filter_map(place).collect();
+        Ok(Checked { set: self.set, predictions, places })
     }
 
     /// The question with an id, as a place in the set; where either side does not know the split, the

@@ -73,16 +73,6 @@ pub enum Error {
         /// How many predictions there are to fit on.
         found: usize,
     },
-    /// A person's answer that does not fit the question set.
-    #[error("answer of `{annotator}` to question `{id}`: {problem}")]
-    HumanAnswer {
-        /// Who answered.
-        annotator: String,
-        /// The question.
-        id: String,
-        /// What is wrong with the answer.
-        problem: Box<LineProblem>,
-    },
     /// Two predictions that do not answer the same questions.
     #[error("{these}: {} questions of `{those}` are missing: {}", ids.len(), first_few(ids))]
     OtherQuestions {
@@ -219,7 +209,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::File { .. } => None,
-            Self::Line { problem, .. } | Self::HumanAnswer { problem, .. } => problem.hint(),
+            Self::Line { problem, .. } => problem.hint(),
             Self::Empty { .. } => Some("was the program that wrote it stopped?".to_owned()),
             Self::NoAnswers { .. } => Some(
                 "lines need an `answer`; `evaluate --questions SET` takes it from the set"

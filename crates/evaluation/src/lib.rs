@@ -56,7 +56,7 @@ pub use combine::{Combined, combine};
 pub use compare::{Comparison, Paired, Resampled, compare};
 pub use error::{Error, LineProblem};
 pub use exclusion::exclude_cooccurrences;
-pub use humans::{Agreement, HumanAnswer};
+pub use humans::{Agreement, HumanAnswer, People, Person};
 pub use predictions::{Prediction, Predictions};
 pub use published::Difference;
 pub use seeds::{SeedResults, Spread, over_seeds};

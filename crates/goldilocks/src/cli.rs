@@ -4,7 +4,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
     answer, bench, build, combine, compare, convert, evaluate, fetch, models, report, reproduce,
-    stats, tag, train, train_tagger,
+    serve, stats, study, tag, train, train_tagger,
 };
 use crate::failure::stop_kindly;
 use crate::progress::Progress;
@@ -54,6 +54,10 @@ enum Command {
     Combine(combine::Options),
     /// Tables and pictures from predictions
     Report(report::Options),
+    /// The page: explore, look inside, take the test
+    Serve(serve::Options),
+    /// Studies of people who take the test
+    Study(study::Options),
     /// Split and tag a book
     Tag(tag::Options),
     /// Make the tagger's weights from tagged books
@@ -75,6 +79,7 @@ impl Command {
         match self {
             Self::Reproduce(_) => "what is done is kept, and the same command goes on from there",
             Self::Fetch(_) => "what has arrived is kept, and the same command goes on from there",
+            Self::Serve(_) => "every answer that was confirmed is kept",
             _ => "nothing was written",
         }
     }
@@ -100,6 +105,8 @@ impl Cli {
             Command::Compare(options) => compare::run(&options, progress),
             Command::Combine(options) => combine::run(&options, progress),
             Command::Report(options) => report::run(&options, progress),
+            Command::Serve(options) => serve::run(&options, progress),
+            Command::Study(options) => study::run(&options, progress),
             Command::Tag(options) => tag::run(&options),
             Command::TrainTagger(options) => train_tagger::run(&options, progress),
             Command::Bench(options) => bench::run(&options, progress),

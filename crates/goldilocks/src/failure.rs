@@ -131,6 +131,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
             .or_else(|| cause.hint(models::Error::hint))
             .or_else(|| cause.hint(evaluation::Error::hint))
             .or_else(|| cause.hint(report::Error::hint))
+            .or_else(|| cause.hint(page::Error::hint))
     })
 }
 

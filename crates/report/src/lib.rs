@@ -35,8 +35,9 @@ use evaluation::Checked;
 use questions::{QuestionSet, Statistics};
 
 pub use error::Error;
-pub use number::count as thousands;
+pub use number::{count as thousands, interval, share};
 pub use paper::TableKind;
+pub use passage::{book_title, spaced};
 use table::Table;
 
 /// Everything that a report is made from.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use evaluation::{Accuracy, Results};
+use evaluation::{Accuracy, People, Results};
 use questions::{Split, WordClass};
 
 use crate::failure::warn;
@@ -71,11 +71,42 @@ fn table(results: &Results) -> String {
         let n = super::thousands(*n);
         text += &format!("  {:16}{accuracy:.3}  {low:.3}–{high:.3}  n = {n}\n", label(code));
     }
+    if let Some(people) = &results.people {
+        text += &people_table(people);
+    }
     if results.without_answer > 0 {
         let n = super::counted(results.without_answer, "question");
         text += &format!("  {n} without a known answer: in no figure\n");
     }
     text + "\n"
+}
+
+fn people_table(people: &People) -> String {
+    let n_people = people.persons.len();
+    let mut text = format!(
+        "  {} by {}, {:.1} s a question (median)\n",
+        super::counted(people.answers, "answer"),
+        if n_people == 1 { "1 person".to_owned() } else { format!("{n_people} people") },
+        people.median_seconds,
+    );
+    for person in &people.persons {
+        let accuracy = person.accuracy.map_or(String::new(), |a| {
+            format!("{:.3}  {:.3}–{:.3}  n = {}", a.accuracy, a.low, a.high, super::thousands(a.n))
+        });
+        text += &format!("    {:14}{accuracy}  {:.1} s\n", person.annotator, person.median_seconds);
+    }
+    if let Some(agreement) = people.agreement {
+        text += &format!(
+            "  {} by several: {:.3} of {} agree, κ {:.3}  {:.3}–{:.3}\n",
+            super::counted(agreement.questions, "question"),
+            agreement.share,
+            super::counted(agreement.pairs, "pair"),
+            agreement.kappa,
+            agreement.low,
+            agreement.high,
+        );
+    }
+    text
 }
 
 fn seeds_table(spread: &evaluation::SeedResults) -> String {
