@@ -134,7 +134,8 @@ impl Reply {
 
     /// The value of the first field of that name in a form.
     pub fn field(&self, name: &str) -> String {
-        let after = self.body.split_once(&format!("name=\"{name}\" value=\"")).map(|(_, rest)| rest);
+        let after =
+            self.body.split_once(&format!("name=\"{name}\" value=\"")).map(|(_, rest)| rest);
         let value = after.and_then(|rest| rest.split('"').next());
         value.unwrap_or_else(|| panic!("no field {name} in {}", self.body)).to_owned()
     }
@@ -149,11 +150,22 @@ impl Visitor {
         self.post_with(path, fields, &[])
     }
 
-    pub fn post_with(&mut self, path: &str, fields: &[(&str, &str)], headers: &[(&str, &str)]) -> Reply {
+    pub fn post_with(
+        &mut self,
+        path: &str,
+        fields: &[(&str, &str)],
+        headers: &[(&str, &str)],
+    ) -> Reply {
         self.send("POST", path, headers, &serde_urlencoded::to_string(fields).unwrap())
     }
 
-    pub fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+    pub fn send(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Reply {
         let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         if !headers.iter().any(|(name, _)| *name == "Host") {
             head += &format!("Host: {}\r\n", self.address);

@@ -98,13 +98,16 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::OtherStore { .. } => Some("name another file: a new one is made".to_owned()),
-            Self::Listen { .. } => Some("another `--port`, or `--port 0` for any that is free".to_owned()),
+            Self::Listen { .. } => {
+                Some("another `--port`, or `--port 0` for any that is free".to_owned())
+            }
             Self::TooFewQuestions { found, .. } => {
                 Some(format!("draw fewer of each class with `--sample {found}`"))
             }
-            Self::NoAnswers { .. } => {
-                Some("`goldilocks serve --study FILE` prints the address to give to annotators".to_owned())
-            }
+            Self::NoAnswers { .. } => Some(
+                "`goldilocks serve --study FILE` prints the address to give to annotators"
+                    .to_owned(),
+            ),
             Self::Questions(error) => error.hint(),
             Self::Evaluation(error) => error.hint(),
             _ => None,

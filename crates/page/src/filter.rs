@@ -89,7 +89,8 @@ impl Search {
         if !search.is_word.is_empty() {
             search.before.push(0);
             for sentence in 0..set.n_sentences() {
-                let n = search.before[sentence] + u32::from(search.stands_in(set.sentence(sentence)));
+                let n =
+                    search.before[sentence] + u32::from(search.stands_in(set.sentence(sentence)));
                 search.before.push(n);
             }
         }
@@ -138,7 +139,8 @@ mod tests {
 
     #[test]
     fn an_address_asks_for_the_same_again() {
-        let filter = Filter { search: "a & b = 50 %".into(), class: "NE".into(), ..Filter::default() };
+        let filter =
+            Filter { search: "a & b = 50 %".into(), class: "NE".into(), ..Filter::default() };
         assert_eq!(filter.query(), "class=NE&search=a+%26+b+%3D+50+%25");
         assert_eq!(serde_urlencoded::from_str::<Filter>(&filter.query()).unwrap(), filter);
     }

@@ -183,7 +183,13 @@ mod tests {
     use crate::fixture;
 
     fn look(words: Range<usize>, instance: usize, weight: f32) -> Look {
-        Look { words, candidate: Some(0), instance: Some(instance), weight, is_supporting: weight > 0.5 }
+        Look {
+            words,
+            candidate: Some(0),
+            instance: Some(instance),
+            weight,
+            is_supporting: weight > 0.5,
+        }
     }
 
     #[test]
@@ -201,7 +207,8 @@ mod tests {
         assert_eq!(instances, [false, true, false, false, true, false]);
         assert!(drawn[0][2].is_supporting && !drawn[1][0].is_supporting);
         let query = query(&question, explanation.query.as_ref());
-        let query: Vec<(u8, bool)> = query.iter().map(|token| (token.strength, token.is_gap)).collect();
+        let query: Vec<(u8, bool)> =
+            query.iter().map(|token| (token.strength, token.is_gap)).collect();
         assert_eq!(query, [(1, false), (0, true), (0, false)]);
     }
 
@@ -213,7 +220,10 @@ mod tests {
             Explanation { looks: vec![look(0..3, 1, -7.0), look(3..5, 4, -2.0)], query: None };
         let listed = super::looks(&question, &explanation);
         let row = |look: &ListedLook| (look.sentence, look.weight.clone(), look.percent);
-        assert_eq!(listed.iter().map(row).collect::<Vec<_>>(), [(2, "−2".into(), 100), (1, "−7".into(), 0)]);
+        assert_eq!(
+            listed.iter().map(row).collect::<Vec<_>>(),
+            [(2, "−2".into(), 100), (1, "−7".into(), 0)]
+        );
         assert_eq!(listed[0].words, ("the".into(), "hen0".into(), String::new()));
         assert_eq!(listed[1].words, ("The".into(), "bear0".into(), "saw".into()));
     }

@@ -75,7 +75,9 @@ fn hex(bytes: &[u8]) -> String {
 fn bytes(hex: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> =
         hex.chars().map(|c| c.to_digit(16).map(|digit| digit as u8)).collect::<Option<_>>()?;
-    Some(digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect())
+    Some(
+        digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect(),
+    )
 }
 
 #[cfg(test)]

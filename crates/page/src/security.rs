@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use questions::WordClass;
 
+use crate::Limits;
 use crate::client::{Reply, Served, TOKEN, exchange, free, read, served};
 use crate::fixture::HOSTILE;
 use crate::study::Mode;
-use crate::Limits;
 
 /// Every address that is not an annotator's.
 const GUARDED: [&str; 8] = [
@@ -138,7 +138,12 @@ fn forged_forms_change_nothing() {
         }
     }
     // The right seal, but sent by another site's page.
-    for header in [("Origin", "http://evil.example"), ("Origin", "null"), ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Site", "same-site")] {
+    for header in [
+        ("Origin", "http://evil.example"),
+        ("Origin", "null"),
+        ("Sec-Fetch-Site", "cross-site"),
+        ("Sec-Fetch-Site", "same-site"),
+    ] {
         let close = [("seal", &*seal), ("action", "close")];
         assert_eq!(researcher.post_with("/studies/1", &close, &[header]).status, 403, "{header:?}");
     }
@@ -202,17 +207,27 @@ fn nothing_tells_the_answer_or_the_class_before_the_end() {
         for shown in pages.iter().filter(|page| page.body.contains("choices")) {
             let list = shown.body.split("<ol class=\"choices\">").nth(1).unwrap();
             let list = list.split("</ol>").next().unwrap();
-            let markup = |line: &str| line.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
-            let mut markups: Vec<String> = list.lines().skip(1).map(|line| {
-                let word = line.split("<span>").nth(1).unwrap().split("</span>").next().unwrap();
-                markup(&line.replace(&format!("<span>{word}</span>"), ""))
-            }).collect();
+            let markup =
+                |line: &str| line.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+            let mut markups: Vec<String> = list
+                .lines()
+                .skip(1)
+                .map(|line| {
+                    let word =
+                        line.split("<span>").nth(1).unwrap().split("</span>").next().unwrap();
+                    markup(&line.replace(&format!("<span>{word}</span>"), ""))
+                })
+                .collect();
             markups.dedup();
             assert_eq!(markups.len(), 1, "{list}");
             // The context is there in one mode only, the book in none.
             assert_eq!(shown.body.contains("saw"), mode == Mode::ContextQuery);
         }
-        assert!(end.body.contains("Verbs") && end.body.contains("That was the last one"), "{}", end.body);
+        assert!(
+            end.body.contains("Verbs") && end.body.contains("That was the last one"),
+            "{}",
+            end.body
+        );
     }
 }
 
@@ -222,12 +237,22 @@ fn hostile_text_is_shown_and_never_run() {
     let code = served.study(Mode::ContextQuery);
     let mut researcher = served.researcher();
     let seal = researcher.get("/studies").field("seal");
-    researcher.post("/studies", &[("seal", &seal), ("name", HOSTILE), ("sample", "1"), ("annotators", "6")]);
+    researcher.post(
+        "/studies",
+        &[("seal", &seal), ("name", HOSTILE), ("sample", "1"), ("annotators", "6")],
+    );
     let mut taker = served.visitor();
     assert_eq!(taker.join(&code, HOSTILE).status, 303);
     let id = served.site.shelf.sets[0].ids[0].clone();
-    let query = serde_urlencoded::to_string([("search", HOSTILE), ("book", HOSTILE), ("set", HOSTILE), ("model", HOSTILE)]).unwrap();
-    let text = format!("{HOSTILE} said the hen. The hen saw the bear. The bear saw the {HOSTILE} hen.");
+    let query = serde_urlencoded::to_string([
+        ("search", HOSTILE),
+        ("book", HOSTILE),
+        ("set", HOSTILE),
+        ("model", HOSTILE),
+    ])
+    .unwrap();
+    let text =
+        format!("{HOSTILE} said the hen. The hen saw the bear. The bear saw the {HOSTILE} hen.");
     let own = [("seal", &*seal), ("text", &*text), ("gap", HOSTILE), ("model", HOSTILE)];
     let problem = [("seal", &*seal), ("sample", HOSTILE)];
     let mut pages = vec![
@@ -277,7 +302,9 @@ fn paths_lead_nowhere_outside() {
     let served = page();
     served.study(Mode::Query);
     let mut researcher = served.researcher();
-    for file in ["..%2f..%2fstudy.db", "study.db", "humans-query.jsonl%00", "..", "humans-query.jsonl"] {
+    for file in
+        ["..%2f..%2fstudy.db", "study.db", "humans-query.jsonl%00", "..", "humans-query.jsonl"]
+    {
         // Nobody has answered, so there is no file of that name either.
         assert_eq!(researcher.get(&format!("/studies/1/export/{file}")).status, 404, "{file}");
     }
@@ -292,15 +319,26 @@ fn oversized_requests_are_cut_off() {
     assert_eq!(visitor.send("POST", "/own", &[], &body).status, 413);
     // A body that does not say how long it is.
     let chunk = format!("{:x}\r\n{}\r\n", limit / 2, "a".repeat(limit / 2)).repeat(3);
-    let head = format!("POST /own HTTP/1.1\r\nHost: {}\r\nTransfer-Encoding: chunked\r\n", served.address);
+    let head =
+        format!("POST /own HTTP/1.1\r\nHost: {}\r\nTransfer-Encoding: chunked\r\n", served.address);
     let form = "Content-Type: application/x-www-form-urlencoded\r\nConnection: close\r\n\r\n";
     let reply = exchange(served.address, format!("{head}{form}{chunk}0\r\n\r\n").as_bytes());
     assert!(reply.status == 413, "{reply:?}");
     // A body that claims to be endless is refused before it comes.
-    let reply = exchange(served.address, format!("{}Content-Length: 99999999999\r\n\r\n", head.replace("Transfer-Encoding: chunked\r\n", "Connection: close\r\n")).as_bytes());
+    let reply = exchange(
+        served.address,
+        format!(
+            "{}Content-Length: 99999999999\r\n\r\n",
+            head.replace("Transfer-Encoding: chunked\r\n", "Connection: close\r\n")
+        )
+        .as_bytes(),
+    );
     assert_eq!(reply.status, 413);
     let many = "X-A: b\r\n".repeat(10_000);
-    let reply = exchange(served.address, format!("GET / HTTP/1.1\r\nHost: localhost\r\n{many}\r\n").as_bytes());
+    let reply = exchange(
+        served.address,
+        format!("GET / HTTP/1.1\r\nHost: localhost\r\n{many}\r\n").as_bytes(),
+    );
     assert_eq!(reply.status, 431);
     let long = format!("/questions?search={}", "a".repeat(200_000));
     assert!(matches!(visitor.get(&long).status, 414 | 431 | 0));
@@ -314,17 +352,25 @@ fn oversized_requests_are_cut_off() {
 #[test]
 fn slow_clients_are_cut_off_and_keep_nobody_waiting() {
     let short = Duration::from_millis(300);
-    let limits = Limits { head: short, body: short, connection: Duration::from_secs(2), ..Limits::default() };
+    let limits = Limits {
+        head: short,
+        body: short,
+        connection: Duration::from_secs(2),
+        ..Limits::default()
+    };
     let served = served(limits);
     let connect = |bytes: &[u8]| {
         let mut stream = TcpStream::connect(served.address).unwrap();
         stream.write_all(bytes).unwrap();
         stream
     };
-    let slow_heads: Vec<TcpStream> = (0..50).map(|_| connect(b"GET / HTTP/1.1\r\nHost: loc")).collect();
+    let slow_heads: Vec<TcpStream> =
+        (0..50).map(|_| connect(b"GET / HTTP/1.1\r\nHost: loc")).collect();
     let silent = connect(b"");
     let head = "POST /enter HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n";
-    let slow_body = connect(format!("{head}Content-Type: application/x-www-form-urlencoded\r\n\r\ntoken=").as_bytes());
+    let slow_body = connect(
+        format!("{head}Content-Type: application/x-www-form-urlencoded\r\n\r\ntoken=").as_bytes(),
+    );
     // Meanwhile others are served.
     assert_eq!(served.visitor().get("/page.css").status, 200);
     // Each read ends because the server closed, not because the test gave up.
@@ -354,7 +400,17 @@ fn quotes_and_statements_in_every_field_stay_text() {
         researcher.post("/studies", &fields).status
     };
     // Texts are kept as they are; numbers that are none are refused; other choices mean the default.
-    for (field, status) in [("name", 303), ("set", 303), ("split", 303), ("modes", 303), ("sample", 200), ("annotators", 200), ("shared", 200), ("times", 200), ("seed", 200)] {
+    for (field, status) in [
+        ("name", 303),
+        ("set", 303),
+        ("split", 303),
+        ("modes", 303),
+        ("sample", 200),
+        ("annotators", 200),
+        ("shared", 200),
+        ("times", 200),
+        ("seed", 200),
+    ] {
         assert_eq!(make(&mut researcher, field), status, "{field}");
     }
     assert_eq!(served.count("study"), 4);
@@ -412,7 +468,13 @@ fn every_response_forbids_what_it_can_and_asks_nothing_of_others() {
     pages.push(researcher.send("DELETE", "/questions", &[], ""));
     for page in &pages {
         let policy = page.header("content-security-policy").unwrap_or_else(|| panic!("{page:?}"));
-        for part in ["default-src 'none'", "script-src 'self'", "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"] {
+        for part in [
+            "default-src 'none'",
+            "script-src 'self'",
+            "form-action 'self'",
+            "base-uri 'none'",
+            "frame-ancestors 'none'",
+        ] {
             assert!(policy.contains(part), "{policy}");
         }
         assert!(!policy.contains("unsafe"), "{policy}");
@@ -426,7 +488,10 @@ fn every_response_forbids_what_it_can_and_asks_nothing_of_others() {
         // No address of another machine is loaded or sent to.
         for attribute in ["src=\"", "href=\"", "action=\""] {
             for address in page.body.split(attribute).skip(1) {
-                assert!(address.starts_with(['/', '?', '#']) && !address.starts_with("//"), "{address:.40}");
+                assert!(
+                    address.starts_with(['/', '?', '#']) && !address.starts_with("//"),
+                    "{address:.40}"
+                );
             }
         }
     }

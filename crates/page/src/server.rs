@@ -51,7 +51,8 @@ pub fn serve(listener: TcpListener, router: Router, limits: Limits) -> Result<()
     let address = listener.local_addr().map_or_else(|_| "?".to_owned(), |at| at.to_string());
     let failed = |reason| Error::Listen { address: address.clone(), reason };
     listener.set_nonblocking(true).map_err(failed)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(failed)?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(failed)?;
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
         let slots = Arc::new(Semaphore::new(limits.connections));

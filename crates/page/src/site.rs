@@ -265,7 +265,8 @@ const HEADERS: [(HeaderName, &str); 7] = [
 /// The value of a cookie.
 pub fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let values = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = values.flat_map(|value| value.split(';')).filter_map(|pair| pair.split_once('='));
+    let mut pairs =
+        values.flat_map(|value| value.split(';')).filter_map(|pair| pair.split_once('='));
     pairs.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim())
 }
 
@@ -299,10 +300,24 @@ mod tests {
     #[test]
     fn the_page_answers_to_its_own_names_alone() {
         let names = ["reading.example".to_owned()];
-        for host in ["localhost", "LOCALHOST:8080", "127.0.0.1:1", "[::1]:8080", "192.168.1.7", "reading.example:80"] {
+        for host in [
+            "localhost",
+            "LOCALHOST:8080",
+            "127.0.0.1:1",
+            "[::1]:8080",
+            "192.168.1.7",
+            "reading.example:80",
+        ] {
             assert!(is_ours(host, &names), "{host}");
         }
-        for host in ["", "evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8080", "[::1].evil", "evil.example:80:80"] {
+        for host in [
+            "",
+            "evil.example",
+            "127.0.0.1.evil.example",
+            "localhost.evil.example:8080",
+            "[::1].evil",
+            "evil.example:80:80",
+        ] {
             assert!(!is_ours(host, &names), "{host}");
         }
     }

@@ -40,9 +40,8 @@ impl Store {
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |reason| Error::Store { path: path.to_owned(), reason };
         let connection = connect(path).map_err(failed)?;
-        let found: i64 = connection
-            .query_row("PRAGMA user_version", [], |row| row.get(0))
-            .map_err(failed)?;
+        let found: i64 =
+            connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
         let tables: i64 = connection
             .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
             .map_err(failed)?;
@@ -53,9 +52,8 @@ impl Store {
                 return Err(Error::OtherStore { path: path.to_owned(), expected: FORMAT, found });
             }
         }
-        let key: Vec<u8> = connection
-            .query_row("SELECT key FROM secret", [], |row| row.get(0))
-            .map_err(failed)?;
+        let key: Vec<u8> =
+            connection.query_row("SELECT key FROM secret", [], |row| row.get(0)).map_err(failed)?;
         let (writer, jobs) = mpsc::channel();
         let writing = connect(path).map_err(failed)?;
         std::thread::spawn(move || write_all(&writing, &jobs));

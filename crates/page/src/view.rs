@@ -17,9 +17,22 @@ macro_rules! templates {
 static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = Environment::new();
     let templates = templates![
-        "annotator.html", "base.html", "end.html", "enter.html", "home.html", "join.html",
-        "message.html", "own.html", "pause.html", "question.html", "questions.html", "results.html",
-        "studies.html", "study.html", "test.html", "text.html",
+        "annotator.html",
+        "base.html",
+        "end.html",
+        "enter.html",
+        "home.html",
+        "join.html",
+        "message.html",
+        "own.html",
+        "pause.html",
+        "question.html",
+        "questions.html",
+        "results.html",
+        "studies.html",
+        "study.html",
+        "test.html",
+        "text.html",
     ];
     for (name, text) in templates {
         environment.add_template(name, text).expect("the templates parse");

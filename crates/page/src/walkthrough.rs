@@ -1,8 +1,8 @@
 //! A study from its making to its table, over real connections and without a script.
 
+use crate::Limits;
 use crate::client::{Reply, Served, Visitor, served};
 use crate::study::{self, Mode};
-use crate::Limits;
 
 /// Answers until the end or until so many questions are done; gives how many there were.
 fn answer(visitor: &mut Visitor, at_most: usize) -> usize {
@@ -25,8 +25,13 @@ fn made(served: &Served) -> (Visitor, String) {
     let mut researcher = served.researcher();
     let seal = researcher.get("/studies").field("seal");
     let fields = [
-        ("seal", &*seal), ("name", "Bears"), ("sample", "2"), ("annotators", "4"), ("shared", "1"),
-        ("times", "2"), ("modes", "both"),
+        ("seal", &*seal),
+        ("name", "Bears"),
+        ("sample", "2"),
+        ("annotators", "4"),
+        ("shared", "1"),
+        ("times", "2"),
+        ("modes", "both"),
     ];
     let made = researcher.post("/studies", &fields);
     assert_eq!(made.header("location"), Some("/studies/1"));
@@ -142,7 +147,14 @@ fn questions_are_explored_with_their_scores_and_looks() {
     let id = &served.site.shelf.sets[0].ids[6];
     assert!(list.body.contains(&format!("/questions/{id}?class=V")));
     let page = researcher.get(&format!("/questions/{id}?class=V"));
-    for part in ["Verbs", "bear6", "class=\"answer\"", "What word-distance looked at", "rel=\"next\"", "rel=\"prev\""] {
+    for part in [
+        "Verbs",
+        "bear6",
+        "class=\"answer\"",
+        "What word-distance looked at",
+        "rel=\"next\"",
+        "rel=\"prev\"",
+    ] {
         assert!(page.body.contains(part), "{part} in {}", page.body);
     }
     let count = |query: &str| {

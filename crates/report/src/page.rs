@@ -11,6 +11,7 @@ use minijinja::value::Serde;
 use serde::Serialize;
 
 use crate::chart::{Axis, Chart, ChartRow, Mark, Panel, Series, Shape};
+use crate::details::people::{self, PeopleOfRow};
 use crate::details::{Section, breakdowns, missed, pairs};
 use crate::grid::Grid;
 use crate::passage::Passage;
@@ -32,6 +33,7 @@ struct PageView<'a> {
     example: Option<Passage>,
     sections: Vec<SectionView<'a>>,
     missed: Option<MissedView<'a>>,
+    people: Vec<PeopleOfRow>,
     caption: String,
     made: MadeView<'a>,
 }
@@ -127,6 +129,7 @@ pub fn write(
         example: first.and_then(|table| example(report, table)),
         sections: sections.iter().map(section_view).collect(),
         missed: missed.map(missed_view),
+        people: people::people(report)?,
         caption: first.map(caption).unwrap_or_default(),
         made: made(report, tables),
     };

@@ -162,6 +162,7 @@ impl Export {
 fn no_choice(store: &Path, ids: &[i64]) -> Failure {
     let ids: Vec<String> = ids.iter().rev().map(i64::to_string).collect();
     let found = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
-    let message = format!("{}: expected one study, found {found}; `--id N` names one", store.display());
+    let message =
+        format!("{}: expected one study, found {found}; `--id N` names one", store.display());
     Failure::Setting { what: "study", message }
 }

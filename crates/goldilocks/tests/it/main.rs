@@ -3,8 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod bad_input;
+mod browser;
 mod fetch;
+mod killed;
 mod paper_map;
 mod pipeline;
 mod readme;
 mod run;
+mod serving;
+mod webdriver;

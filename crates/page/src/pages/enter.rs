@@ -43,7 +43,8 @@ pub async fn require_researcher(State(site): Shared, request: Request, next: Nex
 
 fn is_researcher(site: &Site, headers: &HeaderMap) -> bool {
     let Some(token) = &site.token else { return true };
-    cookie(headers, COOKIE).is_some_and(|cookie| site.key.has_sealed(&["researcher", token], cookie))
+    cookie(headers, COOKIE)
+        .is_some_and(|cookie| site.key.has_sealed(&["researcher", token], cookie))
 }
 
 fn try_token(site: &Site, typed: &str) -> Response {

@@ -227,7 +227,11 @@ impl ModeResults {
                 .collect(),
             people: persons
                 .filter_map(|person| {
-                    Some(figure(&person.annotator, &person.accuracy?, seconds(person.median_seconds)))
+                    Some(figure(
+                        &person.annotator,
+                        &person.accuracy?,
+                        seconds(person.median_seconds),
+                    ))
                 })
                 .collect(),
             answers: people.map_or(0, |people| people.answers),
@@ -242,7 +246,8 @@ pub async fn export(State(site): Shared, Path((id, file)): Path<(i64, String)>) 
     aside(move || {
         let store = site.store()?;
         let study = site.study(store, id)?;
-        let wanted = study::by_mode(store, &study)?.into_iter().find(|(mode, _)| mode.file() == file);
+        let wanted =
+            study::by_mode(store, &study)?.into_iter().find(|(mode, _)| mode.file() == file);
         let (mode, predictions) = wanted.ok_or(Refusal::NotFound)?;
         let attachment = format!("attachment; filename=\"{}\"", mode.file());
         let headers = [

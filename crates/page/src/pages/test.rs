@@ -43,11 +43,7 @@ pub struct AnswerForm {
 }
 
 /// Where a study begins.
-pub async fn welcome(
-    State(site): Shared,
-    Path(code): Path<String>,
-    headers: HeaderMap,
-) -> Answer {
+pub async fn welcome(State(site): Shared, Path(code): Path<String>, headers: HeaderMap) -> Answer {
     welcome_with(&site, &code, &headers, "")
 }
 
@@ -130,7 +126,8 @@ pub async fn question(State(site): Shared, headers: HeaderMap) -> Answer {
         None => return end(&site, &annotator, &study.questions),
     };
     let at = ((site.now)() * 1000.0) as u64;
-    let seal = site.key.seal(&answer_texts(&annotator, shown.item, at).each_ref().map(String::as_str));
+    let seal =
+        site.key.seal(&answer_texts(&annotator, shown.item, at).each_ref().map(String::as_str));
     let drawn = Drawn::of(&study.questions.example(shown.question).question, shown.mode);
     let view = context! {
         title => study.settings.name.clone(),
@@ -223,7 +220,8 @@ impl Drawn {
 /// The score, right answers and classes included: nothing is left to be answered.
 fn end(site: &Site, annotator: &Annotator, questions: &QuestionSet) -> Answer {
     let answers = study::score(site.store()?, annotator)?;
-    let is_right = |&&(question, chosen): &&(usize, usize)| questions.answer(question) == Some(chosen);
+    let is_right =
+        |&&(question, chosen): &&(usize, usize)| questions.answer(question) == Some(chosen);
     let of_class = |class: &WordClass| {
         let of_class = || answers.iter().filter(|(q, _)| questions.class(*q) == Some(*class));
         context! { label => class.label(), right => of_class().filter(is_right).count(), n => of_class().count() }

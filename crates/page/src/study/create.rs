@@ -48,7 +48,13 @@ pub struct Listed {
 ///
 /// # Errors
 /// Those of the store.
-pub fn create(store: &Store, settings: &Settings, deal: &Deal, code: String, now: f64) -> Result<i64> {
+pub fn create(
+    store: &Store,
+    settings: &Settings,
+    deal: &Deal,
+    code: String,
+    now: f64,
+) -> Result<i64> {
     let mut questions = Vec::new();
     jsonl::write(&deal.questions, &mut questions, store.path())?;
     let questions = String::from_utf8(questions).expect("JSON lines are UTF-8");
@@ -125,9 +131,7 @@ pub fn study(store: &Store, id: i64) -> Result<Study> {
         let mut statement = connection
             .prepare_cached("SELECT code, settings, is_open, questions FROM study WHERE id = ?1")?;
         statement
-            .query_row(params![id], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-            })
+            .query_row(params![id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
             .optional()
     })?;
     let none = || Error::NoStudy { path: store.path().to_owned(), id };

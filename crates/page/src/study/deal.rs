@@ -215,7 +215,9 @@ mod tests {
         let sizes: Vec<usize> = deal.shares.iter().map(Vec::len).collect();
         // 16 slots a mode, two annotators each.
         assert_eq!(sizes, [8; 4]);
-        assert!(deal.shares.iter().all(|share| share.iter().all(|item| item.mode == share[0].mode)));
+        assert!(
+            deal.shares.iter().all(|share| share.iter().all(|item| item.mode == share[0].mode))
+        );
     }
 
     #[test]
@@ -238,11 +240,9 @@ mod tests {
 
     #[test]
     fn settings_that_cannot_be_followed_are_named() {
-        let message = |settings: &Settings| deal(&fixture::set(), settings).unwrap_err().to_string();
-        assert_eq!(
-            message(&settings(4, 5)),
-            "Named Entities: expected 5 questions, found 4"
-        );
+        let message =
+            |settings: &Settings| deal(&fixture::set(), settings).unwrap_err().to_string();
+        assert_eq!(message(&settings(4, 5)), "Named Entities: expected 5 questions, found 4");
         assert_eq!(
             message(&settings(3, 2)),
             "annotators: expected from 4 to 10,000 in 2 modes, found 3"

@@ -51,7 +51,13 @@ pub struct Shown {
 ///
 /// # Errors
 /// Those of the store.
-pub async fn join(store: &Store, study: i64, name: String, token: &str, now: f64) -> Result<Joined> {
+pub async fn join(
+    store: &Store,
+    study: i64,
+    name: String,
+    token: &str,
+    now: f64,
+) -> Result<Joined> {
     let hash = token_hash(token);
     store.write(move |connection| join_in(connection, study, &name, &hash, now)).await
 }
@@ -63,11 +69,10 @@ fn join_in(
     token_hash: &[u8; 32],
     now: f64,
 ) -> rusqlite::Result<Joined> {
-    let is_open: bool = connection.query_row(
-        "SELECT is_open FROM study WHERE id = ?1",
-        params![study],
-        |row| row.get(0),
-    )?;
+    let is_open: bool =
+        connection.query_row("SELECT is_open FROM study WHERE id = ?1", params![study], |row| {
+            row.get(0)
+        })?;
     if !is_open {
         return Ok(Joined::Closed);
     }
@@ -196,6 +201,8 @@ pub fn score(store: &Store, annotator: &Annotator) -> Result<Vec<(usize, usize)>
             "SELECT item.question, answer.chosen FROM answer JOIN item ON item.id = answer.item
              WHERE answer.annotator = ?1",
         )?;
-        statement.query_map(params![annotator.id], |row| Ok((count(row, 0)?, count(row, 1)?)))?.collect()
+        statement
+            .query_map(params![annotator.id], |row| Ok((count(row, 0)?, count(row, 1)?)))?
+            .collect()
     })
 }
