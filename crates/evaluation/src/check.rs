@@ -341,4 +341,25 @@ mod tests {
             hint: a question is answered once; one that is in two splits needs `split` on both lines"#]],
         );
     }
+
+    #[test]
+    fn people_answer_a_sample_and_are_filled_in() {
+        let set = question_set();
+        let example = set.example(set.of_split(questions::Split::Valid)[0]);
+        let answer = |who: &str| crate::HumanAnswer::new(who, 1.0, &example, 0);
+        let people =
+            Predictions::of_people("people", vec![answer("Wren"), answer("Finch")]).unwrap();
+        let mut bare = people.clone();
+        bare.people.iter_mut().for_each(|answer| {
+            (answer.prediction.class, answer.prediction.answer) = (None, None);
+        });
+        let checked = check_against(&bare, &set).unwrap();
+        assert_eq!(checked.predictions(), &people);
+        assert_eq!(checked.iter().next().unwrap().1.question.id(), example.question.id());
+        bare.people[1].prediction.id = "0123".to_owned();
+        assert_eq!(
+            check_against(&bare, &set).unwrap_err().to_string(),
+            "people:2: question `0123` is not in the question set"
+        );
+    }
 }

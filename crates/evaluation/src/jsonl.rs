@@ -465,6 +465,42 @@ mod tests {
         assert!(Predictions::from_text("p", &(with("1", "2") + "\r\n\n")).is_ok());
     }
 
+    /// The good line as a person's.
+    fn by(annotator: &str, seconds: &str) -> String {
+        let keys = format!(r#""id": "1", "annotator": "{annotator}", "seconds": {seconds}"#);
+        with(r#""id": "1""#, &keys)
+    }
+
+    #[test]
+    fn people_are_read_and_written_one_by_one() {
+        let text = [by("Wren", "2.5"), by("Finch", "4")].join("\n");
+        let people = Predictions::from_text("rooks.jsonl", &text).unwrap();
+        assert_eq!((people.len(), people.people().len()), (1, 2));
+        assert_eq!(people.people()[0].seconds, 2.5);
+        assert_eq!(Predictions::from_text("rooks.jsonl", &people.to_text()).unwrap(), people);
+    }
+
+    #[test]
+    fn lines_that_are_no_persons_among_people_are_named() {
+        let two = |second: &str| format!("{}\n{second}", by("Wren", "2.5"));
+        check_error(
+            &two(&with("1", "2")),
+            expect!["rooks.jsonl:2: the key `annotator` is missing"],
+        );
+        check_error(
+            &two(&by("Finch", "null")),
+            expect!["rooks.jsonl:2: the key `seconds` is missing"],
+        );
+        check_error(
+            &two(&by("Finch", "-1")),
+            expect!["rooks.jsonl:2: `seconds`: expected a number that is not negative, found `-1`"],
+        );
+        check_error(
+            &two(&by("Wren", "1")),
+            expect!["rooks.jsonl:2: question `1` is answered again: first in line 1"],
+        );
+    }
+
     #[test]
     fn text_in_another_encoding_is_refused_with_its_line() {
         let file = tempfile::NamedTempFile::new().unwrap();

@@ -132,6 +132,12 @@ impl Reply {
         lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
+    /// What follows a text up to the next quotation mark; the templates write `/` as `&#x2f;`.
+    pub fn after(&self, text: &str) -> String {
+        let plain = self.body.replace("&#x2f;", "/");
+        plain.split(text).nth(1).unwrap().split('"').next().unwrap().to_owned()
+    }
+
     /// The value of the first field of that name in a form.
     pub fn field(&self, name: &str) -> String {
         let after =

@@ -52,7 +52,8 @@ fn test_takers_reach_their_study_and_nothing_else() {
         let reply = taker.get(path);
         assert_eq!(reply.status, 401, "{path}");
         assert!(!reply.body.contains("bear"), "{path} {}", reply.body);
-        assert_eq!(taker.post(path, &[("seal", "")]).status, 401, "{path}");
+        let status = taker.post(path, &[("seal", "")]).status;
+        assert!(matches!(status, 401 | 405), "{path} {status}");
     }
     assert_eq!(taker.get("/test").status, 200);
 }

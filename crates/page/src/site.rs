@@ -170,7 +170,9 @@ pub fn router(site: Arc<Site>) -> Router {
         .route("/test", get(test::question).post(test::answer))
         .route("/test/pause", get(test::pause))
         .merge(researcher)
-        .method_not_allowed_fallback(async || Refusal::Malformed)
+        .method_not_allowed_fallback(async || {
+            view::message(StatusCode::METHOD_NOT_ALLOWED, "Refused", "That can’t be done here.")
+        })
         .layer(from_fn_with_state(Arc::clone(&site), guard))
         .with_state(site)
 }

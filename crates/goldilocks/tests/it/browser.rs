@@ -64,8 +64,8 @@ fn check(browser: &Browser, base: &str, name: &str) {
     for message in browser.log("performance") {
         let event: Value = serde_json::from_str(&message).unwrap();
         let asked = event["message"]["params"]["request"]["url"].as_str().unwrap_or(base);
-        let is_ours = asked.starts_with(base) || asked.starts_with("data:");
-        assert!(is_ours, "{name}: asked for {asked}");
+        // The browser's own pages (`chrome://`) are no other machine's.
+        assert!(asked.starts_with(base) || !asked.contains("http"), "{name}: asked for {asked}");
     }
     // The browser asks for an icon by itself; a breach of the policy would be told here too.
     let told: Vec<String> =
@@ -106,13 +106,13 @@ fn a_short_test_is_taken_stopped_taken_up_ended_exported_and_evaluated() {
     phone.go(&serving.studies[0]);
     assert_eq!(phone.text("h1"), "Tales at noon");
     phone.type_into("#name", "Wren");
-    phone.click("form button");
+    phone.follow_click("form button");
     let first = question(&phone);
     for _ in 0..2 {
-        phone.click(".choices li:nth-child(3) button");
+        phone.follow_click(".choices li:nth-child(3) button");
     }
     assert_ne!(question(&phone), first);
-    phone.click(".foot a");
+    phone.follow_click(".foot a");
     assert!(phone.text("main").contains("2 of 4 questions are answered"), "{}", phone.text("main"));
     phone.go(&serving.studies[0]);
     assert!(phone.text("main").contains("Welcome back, Wren"));
@@ -125,9 +125,9 @@ fn a_short_test_is_taken_stopped_taken_up_ended_exported_and_evaluated() {
     desk.go(address.as_str().unwrap());
     assert!(desk.text(".foot").contains("3 of 4"), "{}", desk.text(".foot"));
     check(&desk, base, "test-query-desk");
-    desk.press("1");
+    desk.follow_key("1");
     assert!(desk.text(".foot").contains("4 of 4"), "{}", desk.text(".foot"));
-    desk.press("0");
+    desk.follow_key("0");
     assert!(desk.text("main").contains("Thank you, Wren"), "{}", desk.text("main"));
     check(&desk, base, "test-end-desk");
     drop(desk);
@@ -137,11 +137,11 @@ fn a_short_test_is_taken_stopped_taken_up_ended_exported_and_evaluated() {
     phone.go(&serving.studies[0]);
     check(&phone, base, "join-phone");
     phone.type_into("#name", "Finch");
-    phone.click("form button");
+    phone.follow_click("form button");
     assert!(phone.has("p.context"), "the second share is in the other mode");
     check(&phone, base, "test-context-phone");
     for _ in 0..4 {
-        phone.click(".choices li:nth-child(1) button");
+        phone.follow_click(".choices li:nth-child(1) button");
     }
     assert!(phone.text("main").contains("Thank you, Finch"));
     drop(phone);
@@ -173,24 +173,24 @@ fn a_study_is_made_and_watched_on_the_page() {
     desk.log("browser");
     desk.go(&serving.researcher);
     assert!(!desk.address().contains("token"), "{}", desk.address());
-    desk.click("nav a[href='/studies']");
+    desk.follow_click("nav a[href='/studies']");
     check(&desk, base, "studies-desk");
     desk.type_into("input[name=name]", "Tales at night");
     desk.type_into("input[name=sample]", "2");
-    desk.click(".form button");
+    desk.follow_click(".form button");
     assert_eq!(desk.text("h1"), "Tales at night");
     assert!(desk.text("main").contains("Nobody has joined yet"));
     let address = desk.run("return document.querySelector('#address').value");
     let phone = Browser::open(PHONE.0, PHONE.1, true);
     phone.go(address.as_str().unwrap());
     phone.type_into("#name", "Lark");
-    phone.click("form button");
-    phone.click(".choices button");
+    phone.follow_click("form button");
+    phone.follow_click(".choices button");
     desk.go(&desk.address());
     assert!(desk.text("table").contains("Lark"), "{}", desk.text("table"));
     check(&desk, base, "study-desk");
-    desk.click("a[href$='/results']");
-    assert!(desk.text("main").contains("1 answers"), "{}", desk.text("main"));
+    desk.follow_click("a[href$='/results']");
+    assert!(desk.text("main").contains("1 answer,"), "{}", desk.text("main"));
     check(&desk, base, "results-desk");
 }
 
@@ -208,18 +208,18 @@ fn questions_are_explored_by_keys_and_a_passage_is_pasted() {
         check(&browser, base, &format!("home-{name}"));
         browser.go(&format!("{base}/questions?class=NE&split=valid"));
         check(&browser, base, &format!("questions-{name}"));
-        browser.click(".questions a");
+        browser.follow_click(".questions a");
         assert!(browser.text("h1").starts_with("Named Entities"), "{}", browser.text("h1"));
         check(&browser, base, &format!("question-{name}"));
         let first = browser.address();
-        browser.press("\u{e014}");
+        browser.follow_key("\u{e014}");
         assert_ne!(browser.address(), first, "the right arrow goes on");
-        browser.press("\u{e012}");
+        browser.follow_key("\u{e012}");
         assert_eq!(browser.address(), first, "the left arrow goes back");
         // A look that has the focus lights up its window.
         browser.run("document.querySelector('.looks a').focus()");
         assert!(browser.has(".w.lit"));
-        browser.press("\u{e013}");
+        browser.follow_key("\u{e013}");
         assert!(
             browser.address().contains("/questions?class=NE&split=valid"),
             "{}",
@@ -231,8 +231,10 @@ fn questions_are_explored_by_keys_and_a_passage_is_pasted() {
         browser.go(&format!("{base}/own"));
         check(&browser, base, &format!("own-empty-{name}"));
         browser.type_into("textarea", "Anna gave the hen some corn. The hen looked at Peter, and Peter looked at the pond. Then Peter gave the corn to Anna, and the hen ran to the pond.");
-        browser.click("main > form:last-of-type button");
-        browser.run("[...document.querySelectorAll('button.word')].findLast((word) => word.textContent === 'hen').click()");
+        browser.follow_click("main > form:last-of-type button");
+        browser.follow(|browser| {
+            browser.run("[...document.querySelectorAll('button.word')].findLast((word) => word.textContent === 'hen').click()");
+        });
         assert!(browser.text(".scores").contains("hen answer"), "{}", browser.text(".scores"));
         assert!(browser.has(".gap") && browser.has(".looks li"));
         check(&browser, base, &format!("own-{name}"));

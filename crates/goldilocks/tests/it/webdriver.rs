@@ -104,6 +104,14 @@ impl Browser {
         Self::value(&reply.body_mut().read_to_string().expect("chromedriver answers in text"), path)
     }
 
+    fn get(&self, path: &str) -> Value {
+        let address = format!("{}{path}", self.session);
+        let mut reply = self.agent.get(&address).call().expect("chromedriver answers");
+        let text = reply.body_mut().read_to_string().expect("chromedriver answers in text");
+        let reply: Value = serde_json::from_str(&text).expect("chromedriver answers in JSON");
+        reply["value"].clone()
+    }
+
     fn value(text: &str, asked: &str) -> Value {
         let reply: Value = serde_json::from_str(text).expect("chromedriver answers in JSON");
         assert!(reply["value"]["error"].is_null(), "{asked}: {reply}");
@@ -118,6 +126,30 @@ impl Browser {
     /// Goes to an address.
     pub fn go(&self, address: &str) {
         self.post("/url", &json!({"url": address}));
+    }
+
+    /// Does what leads to another page, and waits until that is there.
+    pub fn follow(&self, action: impl FnOnce(&Self)) {
+        let old = self.find("html");
+        action(self);
+        for _ in 0..600 {
+            let is_gone = !self.get(&format!("/element/{old}/name"))["error"].is_null();
+            if is_gone && self.run("return document.readyState") == "complete" {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!("no other page came after {}", self.address());
+    }
+
+    /// Clicks, and waits for the page that this leads to.
+    pub fn follow_click(&self, selector: &str) {
+        self.follow(|browser| browser.click(selector));
+    }
+
+    /// Presses a key, and waits for the page that this leads to.
+    pub fn follow_key(&self, key: &str) {
+        self.follow(|browser| browser.press(key));
     }
 
     /// Runs a script and gives what it returns.
@@ -155,10 +187,8 @@ impl Browser {
 
     /// The text that a person sees in the first element that a selector finds.
     pub fn text(&self, selector: &str) -> String {
-        let address = format!("{}/element/{}/text", self.session, self.find(selector));
-        let mut reply = self.agent.get(&address).call().expect("chromedriver answers");
-        let text = reply.body_mut().read_to_string().expect("chromedriver answers in text");
-        Self::value(&text, selector).as_str().unwrap_or_default().to_owned()
+        let text = self.get(&format!("/element/{}/text", self.find(selector)));
+        text.as_str().unwrap_or_else(|| panic!("{selector}: {text}")).to_owned()
     }
 
     /// Whether a selector finds anything.
@@ -169,9 +199,7 @@ impl Browser {
 
     /// The address of the page.
     pub fn address(&self) -> String {
-        let mut reply = self.agent.get(format!("{}/url", self.session)).call().expect("an answer");
-        let text = reply.body_mut().read_to_string().expect("chromedriver answers in text");
-        Self::value(&text, "url").as_str().unwrap_or_default().to_owned()
+        self.get("/url").as_str().unwrap_or_default().to_owned()
     }
 
     /// What the browser has noted since it was last asked: `browser` or `performance`.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::excerpt::excerpt;
 use crate::filter::Filter;
 use crate::inside;
-use crate::shelf::{Answerer, Shelf};
+use crate::shelf::Shelf;
 use crate::site::{Answer, Refusal, Shared, aside};
 use crate::view;
 
@@ -22,7 +22,8 @@ const PER_PAGE: usize = 20;
 pub async fn home(State(site): Shared) -> Answer {
     let sets = site.shelf.sets.iter().map(|shelved| {
         let n = report::thousands(shelved.set.len());
-        context! { name => shelved.name.clone(), n, books => shelved.set.books().len() }
+        let query = Filter { set: shelved.name.clone(), ..Filter::default() }.query();
+        context! { name => shelved.name.clone(), query, n, books => shelved.set.books().len() }
     });
     let view = context! {
         sets => sets.collect::<Vec<_>>(),
@@ -41,11 +42,13 @@ pub async fn list(State(site): Shared, Query(filter): Query<Filter>) -> Answer {
         let page = filter.page.parse::<usize>().unwrap_or(1).clamp(1, pages);
         let shown = places.iter().skip((page - 1) * PER_PAGE).take(PER_PAGE).map(|&place| {
             let example = shelved.set.example(place);
+            let judged = judged(shelf, number, place);
             context! {
                 id => address_of(&shelved.ids[place]),
                 about => Serde(About::of(&example)),
                 query => Serde(inside::query(&example.question, None)),
-                judged => Serde(judged(shelf, number, place)),
+                n_right => judged.iter().filter(|is_right| **is_right).count(),
+                n_judged => judged.len(),
             }
         });
         let other_page = |page: usize| Filter { page: page.to_string(), ..filter.clone() }.query();
@@ -89,7 +92,11 @@ pub async fn question(
         let at = places.partition_point(|&other| other < place);
         let neighbour = |place: Option<&usize>| place.map(|&place| address_of(&shelved.ids[place]));
         let looked = Looked::of(shelf, &example, &filter.model, Some((number, place)));
+        let switch = |model: &String| {
+            (model.clone(), Filter { model: model.clone(), ..filter.clone() }.query())
+        };
         let view = context! {
+            switches => Serde(looked.models.iter().map(switch).collect::<Vec<_>>()),
             permanent => address_of(&id),
             id,
             set => shelved.name.clone(),
@@ -128,10 +135,9 @@ impl About {
     }
 }
 
-/// Who is right about a question, as far as it is known.
-fn judged(shelf: &Shelf, set: usize, place: usize) -> Vec<(&str, bool)> {
-    let judged = |a: &'_ Answerer| a.is_right(shelf, set, place);
-    shelf.answerers.iter().filter_map(|a| Some((a.name.as_str(), judged(a)?))).collect()
+/// Whether each answerer is right about a question, as far as it is known.
+fn judged(shelf: &Shelf, set: usize, place: usize) -> Vec<bool> {
+    shelf.answerers.iter().filter_map(|answerer| answerer.is_right(shelf, set, place)).collect()
 }
 
 /// What can be chosen in the filter.
