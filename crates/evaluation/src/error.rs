@@ -239,6 +239,9 @@ impl LineProblem {
         let hint = match self {
             Self::Json { .. } => "a line is one whole JSON object; was its writer stopped?",
             Self::NewerFormat { .. } => "a newer version of this program wrote it: update",
+            Self::MissingKey { key: "annotator" | "seconds" } => {
+                "in a file of people's answers every line has `annotator` and `seconds`"
+            }
             Self::MissingKey { .. } => "a line needs at least `id`, `candidates` and `scores`",
             Self::ScoreNotFinite { .. } => {
                 "JSON has no NaN or infinity; look for a model that diverged, or a log of zero"

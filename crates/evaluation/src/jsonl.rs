@@ -485,11 +485,15 @@ mod tests {
         let two = |second: &str| format!("{}\n{second}", by("Wren", "2.5"));
         check_error(
             &two(&with("1", "2")),
-            expect!["rooks.jsonl:2: the key `annotator` is missing"],
+            expect![[r#"
+                rooks.jsonl:2: the key `annotator` is missing
+                hint: in a file of people's answers every line has `annotator` and `seconds`"#]],
         );
         check_error(
             &two(&by("Finch", "null")),
-            expect!["rooks.jsonl:2: the key `seconds` is missing"],
+            expect![[r#"
+                rooks.jsonl:2: the key `seconds` is missing
+                hint: in a file of people's answers every line has `annotator` and `seconds`"#]],
         );
         check_error(
             &two(&by("Finch", "-1")),
@@ -497,7 +501,9 @@ mod tests {
         );
         check_error(
             &two(&by("Wren", "1")),
-            expect!["rooks.jsonl:2: question `1` is answered again: first in line 1"],
+            expect![[r#"
+                rooks.jsonl:2: question `1` is answered again: first in line 1
+                hint: a question is answered once; one that is in two splits needs `split` on both lines"#]],
         );
     }
 

@@ -388,16 +388,18 @@ fn slow_clients_are_cut_off_and_keep_nobody_waiting() {
     assert!(end.is_some(), "the server went on forever");
 }
 
+/// Text that would be a statement, if anybody let it.
+const SQL: &str = "'); DROP TABLE answer; -- \" OR 1=1; ' OR '1'='1";
+
 #[test]
-fn quotes_and_statements_in_every_field_stay_text() {
-    let sql = "'); DROP TABLE answer; -- \" OR 1=1; ' OR '1'='1";
+fn quotes_and_statements_in_the_researchers_fields_stay_text() {
     let served = page();
     let mut researcher = served.researcher();
     let seal = researcher.get("/studies").field("seal");
     let make = |researcher: &mut crate::client::Visitor, field: &str| {
         let mut fields = vec![("seal", &*seal), ("sample", "1"), ("annotators", "6")];
         fields.retain(|(name, _)| *name != field);
-        fields.push((field, sql));
+        fields.push((field, SQL));
         researcher.post("/studies", &fields).status
     };
     // Texts are kept as they are; numbers that are none are refused; other choices mean the default.
@@ -417,13 +419,19 @@ fn quotes_and_statements_in_every_field_stay_text() {
     assert_eq!(served.count("study"), 4);
     assert!(researcher.get("/studies/1").body.contains("DROP TABLE answer"));
     for field in ["action", "annotator"] {
-        let reply = researcher.post("/studies/1", &[("seal", &seal), (field, sql)]);
+        let reply = researcher.post("/studies/1", &[("seal", &seal), (field, SQL)]);
         assert!(matches!(reply.status, 400 | 422), "{field} {}", reply.status);
     }
+}
+
+#[test]
+fn quotes_and_statements_in_an_annotators_fields_stay_text() {
+    let served = page();
+    let mut researcher = served.researcher();
     let code = served.study(Mode::Query);
     let mut taker = served.visitor();
-    assert_eq!(taker.join(&code, sql).status, 303);
-    let escaped = serde_urlencoded::to_string([("", sql)]).unwrap().replace('+', "%20");
+    assert_eq!(taker.join(&code, SQL).status, 303);
+    let escaped = serde_urlencoded::to_string([("", SQL)]).unwrap().replace('+', "%20");
     let escaped = escaped.trim_start_matches('=');
     assert_eq!(served.visitor().get(&format!("/study/{escaped}")).status, 404);
     assert_eq!(served.visitor().get(&format!("/return/{escaped}")).status, 404);
@@ -434,7 +442,7 @@ fn quotes_and_statements_in_every_field_stay_text() {
     let shown = taker.get("/test");
     for field in ["item", "shown", "seal", "choice"] {
         let value = |name: &str| match (name == field, name) {
-            (true, _) => sql.to_owned(),
+            (true, _) => SQL.to_owned(),
             (false, "choice") => "0".to_owned(),
             (false, name) => shown.field(name),
         };
@@ -449,7 +457,7 @@ fn quotes_and_statements_in_every_field_stay_text() {
         .store()
         .read(|connection| connection.query_row("SELECT name FROM annotator", [], |row| row.get(0)))
         .unwrap();
-    assert_eq!(name, sql);
+    assert_eq!(name, SQL);
 }
 
 #[test]

@@ -6,7 +6,6 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use goldilocks::report::thousands;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
@@ -119,33 +118,9 @@ fn exported(folder: &Path) -> BTreeMap<Answer, usize> {
     answers
 }
 
-#[test]
-fn confirmed_answers_survive_a_hundred_kills() {
-    let folder = TempDir::new().unwrap();
-    let times = PEOPLE.to_string();
-    // Everybody gets every question, so that there is always somebody with something to answer.
-    make_study(
-        folder.path(),
-        &[
-            "--mode",
-            "query",
-            "--sample",
-            "190",
-            "--shared",
-            "190",
-            "--times",
-            &times,
-            "--annotators",
-            &times,
-        ],
-    );
-    // What the page explores does not matter here, and one question is read fastest.
-    let said = goldilocks(folder.path(), &["convert", "tales", "tales.jsonl"]);
-    assert!(said.starts_with("exit 0\n"), "{said}");
-    let line = fs::read_to_string(folder.path().join("tales.jsonl")).unwrap();
-    fs::write(folder.path().join("one.jsonl"), line.lines().next().unwrap()).unwrap();
-
-    let start = || Serving::start(folder.path(), &["--study", "study.db", "one.jsonl"]);
+/// Lets people answer while the server is killed again and again.
+fn answer_and_kill(folder: &Path) -> Vec<Person> {
+    let start = || Serving::start(folder, &["--study", "study.db", "one.jsonl"]);
     let serving = start();
     let join = |n| Person::join(&serving.studies[0], format!("Person {n}"));
     let mut people: Vec<Person> = (0..PEOPLE).map(join).collect();
@@ -165,21 +140,31 @@ fn confirmed_answers_survive_a_hundred_kills() {
             serving.kill();
         });
     }
+    people
+}
+
+#[test]
+fn confirmed_answers_survive_a_hundred_kills() {
+    let folder = TempDir::new().unwrap();
+    // Everybody gets every question, so that there is always somebody with something to answer.
+    let settings = "--mode query --sample 190 --shared 190";
+    make_study(folder.path(), &format!("{settings} --times {PEOPLE} --annotators {PEOPLE}"));
+    // What the page explores does not matter here, and one question is read fastest.
+    let said = goldilocks(folder.path(), &["convert", "tales", "tales.jsonl"]);
+    assert!(said.starts_with("exit 0\n"), "{said}");
+    let line = fs::read_to_string(folder.path().join("tales.jsonl")).unwrap();
+    fs::write(folder.path().join("one.jsonl"), line.lines().next().unwrap()).unwrap();
+
+    let people = answer_and_kill(folder.path());
     let kept = exported(folder.path());
     let mut confirmed: BTreeMap<Answer, usize> = BTreeMap::new();
     for answer in people.iter().flat_map(|person| &person.confirmed) {
         *confirmed.entry(answer.clone()).or_insert(0) += 1;
     }
-    let lost: usize = confirmed
-        .iter()
-        .map(|(answer, n)| n.saturating_sub(kept.get(answer).copied().unwrap_or(0)))
-        .sum();
+    let kept_of = |answer: &Answer| kept.get(answer).copied().unwrap_or(0);
+    let lost: usize = confirmed.iter().map(|(answer, n)| n.saturating_sub(kept_of(answer))).sum();
     let (n_confirmed, n_kept): (usize, usize) = (confirmed.values().sum(), kept.values().sum());
-    println!(
-        "{KILLS} kills: {} answers confirmed, {} kept, {lost} lost",
-        thousands(n_confirmed),
-        thousands(n_kept)
-    );
+    println!("{KILLS} kills: {n_confirmed} answers confirmed, {n_kept} kept, {lost} lost");
     assert_eq!(lost, 0, "of {n_confirmed} confirmed answers");
     // More than were confirmed may be kept: those whose confirmation was cut off, one a person and kill at most.
     assert!(n_kept <= n_confirmed + KILLS * PEOPLE, "{n_kept} of {n_confirmed}");

@@ -65,11 +65,12 @@ impl Drop for Serving {
     }
 }
 
-/// Builds the tales and makes a study of them in `study.db`.
-pub fn make_study(folder: &Path, settings: &[&str]) {
+/// Builds the tales and makes a study of them in `study.db`, with settings as they are typed.
+pub fn make_study(folder: &Path, settings: &str) {
     let said = goldilocks(folder, &["build", "-o", "tales"]);
     assert!(said.starts_with("exit 0\n"), "{said}");
     let create = ["study", "create", "study.db", "--questions", "tales"];
-    let said = goldilocks(folder, &[&create[..], settings].concat());
+    let settings = settings.split_whitespace();
+    let said = goldilocks(folder, &create.into_iter().chain(settings).collect::<Vec<_>>());
     assert!(said.starts_with("exit 0\n"), "{said}");
 }
