@@ -166,14 +166,16 @@ fn snippet(
     middle: Option<usize>,
 ) -> (String, String, String) {
     let at = middle.unwrap_or(range.start);
-    let text = |range: Range<usize>| {
-        let spaced = report::spaced(&words[range.start.min(range.end)..range.end]);
-        let word = |(has_space, text)| format!("{}{text}", if has_space { " " } else { "" });
-        spaced.into_iter().map(word).collect::<String>()
-    };
-    let from = range.start.max(at.saturating_sub(AROUND));
+    let from = range.start.max(at.saturating_sub(AROUND)).min(at);
     let behind = (at + usize::from(middle.is_some())).min(words.len());
     let to = range.end.min(at + AROUND + 1).max(behind);
+    let spaced = report::spaced(&words[from..to]);
+    let text = |part: Range<usize>| {
+        let word = |(has_space, text): &(bool, &str)| {
+            format!("{}{text}", if *has_space { " " } else { "" })
+        };
+        spaced[part.start - from..part.end - from].iter().map(word).collect::<String>()
+    };
     (text(from..at), text(at..behind), text(behind..to))
 }
 
@@ -224,8 +226,8 @@ mod tests {
             listed.iter().map(row).collect::<Vec<_>>(),
             [(2, "−2".into(), 100), (1, "−7".into(), 0)]
         );
-        assert_eq!(listed[0].words, ("the".into(), "hen0".into(), String::new()));
-        assert_eq!(listed[1].words, ("The".into(), "bear0".into(), "saw".into()));
+        assert_eq!(listed[0].words, ("the".into(), " hen0".into(), String::new()));
+        assert_eq!(listed[1].words, ("The".into(), " bear0".into(), " saw".into()));
     }
 
     #[test]
