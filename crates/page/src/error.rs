@@ -104,6 +104,10 @@ impl Error {
             Self::TooFewQuestions { found, .. } => {
                 Some(format!("draw fewer of each class with `--sample {found}`"))
             }
+            Self::Setting { key: "annotators", .. } => Some(
+                "the copies of a shared question go to different annotators: ask for more of them, or share fewer"
+                    .to_owned(),
+            ),
             Self::NoAnswers { .. } => Some(
                 "`goldilocks serve --study FILE` prints the address to give to annotators"
                     .to_owned(),

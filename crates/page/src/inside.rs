@@ -24,6 +24,8 @@ pub struct Token {
     pub text: String,
     /// Whether a space stands before it.
     pub has_space: bool,
+    /// Whether that space is part of a window, as both its sides are.
+    pub is_joined: bool,
     /// Its place in the context.
     pub place: usize,
     /// How strongly it was looked at, from 0 to 5.
@@ -73,6 +75,7 @@ pub fn context(question: &Question<'_>, explanation: &Explanation) -> Vec<Senten
                 token.is_instance |= look.instance == Some(token.place);
             }
         }
+        join(&mut tokens);
         tokens
     };
     question.context.iter().map(sentence).collect()
@@ -87,7 +90,15 @@ pub fn query(question: &Question<'_>, compared: Option<&Range<usize>>) -> Senten
         let is_compared = compared.is_some_and(|range| range.contains(&token.place));
         token.strength = u8::from(is_compared && !token.is_gap);
     }
+    join(&mut tokens);
     tokens
+}
+
+/// Closes the gaps between words that were looked at.
+fn join(tokens: &mut [Token]) {
+    for place in 1..tokens.len() {
+        tokens[place].is_joined = tokens[place - 1].strength > 0 && tokens[place].strength > 0;
+    }
 }
 
 /// The strongest looks.
@@ -122,6 +133,7 @@ fn plain(texts: &[&str], start: usize) -> Sentence {
     let token = |(at, (has_space, text)): (usize, (bool, &str))| Token {
         text: text.to_owned(),
         has_space,
+        is_joined: false,
         place: start + at,
         strength: 0,
         is_instance: false,
@@ -207,6 +219,8 @@ mod tests {
         assert_eq!(strengths, [5, 5, 5, 2, 2, 0]);
         let instances: Vec<bool> = drawn.iter().flatten().map(|token| token.is_instance).collect();
         assert_eq!(instances, [false, true, false, false, true, false]);
+        let joined: Vec<bool> = drawn.iter().flatten().map(|token| token.is_joined).collect();
+        assert_eq!(joined, [false, true, true, false, true, false]);
         assert!(drawn[0][2].is_supporting && !drawn[1][0].is_supporting);
         let query = query(&question, explanation.query.as_ref());
         let query: Vec<(u8, bool)> =

@@ -119,3 +119,36 @@ fn seeds_table(spread: &evaluation::SeedResults) -> String {
     }
     text + "\n"
 }
+
+#[cfg(test)]
+mod tests {
+    use evaluation::{Agreement, Person};
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn people_are_told_of_one_by_one_and_together() {
+        let person = |name: &str, accuracy, median_seconds| Person {
+            annotator: name.to_owned(),
+            accuracy: Some(Accuracy::new(accuracy, 4)),
+            median_seconds,
+        };
+        let agreement =
+            Agreement { questions: 2, pairs: 2, share: 0.5, kappa: 0.444, low: -0.111, high: 1.0 };
+        let people = People {
+            answers: 8,
+            median_seconds: 6.25,
+            persons: vec![person("Finch", 0.75, 5.0), person("Wren", 0.5, 7.5)],
+            agreement: Some(agreement),
+        };
+        expect![[r#"
+            humans-query.jsonl, test
+              8 answers by 2 people, 6.2 s a question (median)
+                Finch         0.750  0.301–0.954  n = 4  5.0 s
+                Wren          0.500  0.150–0.850  n = 4  7.5 s
+              2 questions by several: 0.500 of 2 pairs agree, κ 0.444  -0.111–1.000
+        "#]]
+        .assert_eq(&format!("humans-query.jsonl, test\n{}", people_table(&people)));
+    }
+}

@@ -126,10 +126,8 @@ impl Create {
 
 impl Export {
     fn run(&self) -> Result<()> {
-        if !self.store.exists() {
-            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
-            return Err(Failure::file(&self.store)(missing).into());
-        }
+        // Opening it would make a new one.
+        std::fs::metadata(&self.store).map_err(Failure::file(&self.store))?;
         let store = Store::open(&self.store)?;
         let study = self.study(&store)?;
         let of_modes = study::by_mode(&store, &study)?;

@@ -11,4 +11,5 @@ mod pipeline;
 mod readme;
 mod run;
 mod serving;
+mod studies;
 mod webdriver;

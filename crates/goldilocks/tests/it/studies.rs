@@ -1,0 +1,64 @@
+//! `goldilocks study` as a script uses it, and what it says when it can't.
+
+use expect_test::expect;
+use tempfile::TempDir;
+
+use crate::run::goldilocks;
+
+#[test]
+fn what_cannot_be_drawn_shared_out_or_exported_is_told() {
+    let folder = TempDir::new().unwrap();
+    goldilocks(folder.path(), &["build", "-o", "tales"]);
+    let run = |command: &str| {
+        let said = goldilocks(folder.path(), &command.split_whitespace().collect::<Vec<_>>());
+        format!("$ {command}\n{said}")
+    };
+    let said = [
+        run("study export study.db -o people"),
+        run("study create study.db --questions tales --annotators 3"),
+        run("study create study.db --questions tales --sample 200"),
+        run("study export study.db -o people"),
+        run("study create study.db --questions tales --sample 2 --annotators 6 --seed 3"),
+        run("study export study.db -o people"),
+        run("study create study.db --questions tales --mode query --sample 2 --annotators 4"),
+        run("study export study.db -o people"),
+        run("study export study.db -o people --id 7"),
+        run("serve tales --study tales/manifest.toml --port 0"),
+    ];
+    expect![[r#"
+        $ study export study.db -o people
+        exit 1
+        error: study.db: No such file or directory (os error 2)
+        $ study create study.db --questions tales --annotators 3
+        exit 1
+        error: annotators: expected from 6 to 10,000 in 2 modes, found 3
+        hint: the copies of a shared question go to different annotators: ask for more of them, or share fewer
+        $ study create study.db --questions tales --sample 200
+        exit 1
+        error: Common Nouns: expected 200 questions, found 195
+        hint: draw fewer of each class with `--sample 195`
+        $ study export study.db -o people
+        exit 1
+        error: study.db: No such file or directory (os error 2)
+        $ study create study.db --questions tales --sample 2 --annotators 6 --seed 3
+        exit 0
+        study 1 in study.db: 8 questions for 6 annotators, 8 to 8 each
+        $ study export study.db -o people
+        exit 1
+        error: study.db: no answers yet
+        hint: `goldilocks serve --study FILE` prints the address to give to annotators
+        $ study create study.db --questions tales --mode query --sample 2 --annotators 4
+        exit 0
+        study 2 in study.db: 8 questions for 4 annotators, 6 to 6 each
+        $ study export study.db -o people
+        exit 1
+        error: study: study.db: expected one study, found 1, 2; `--id N` names one
+        $ study export study.db -o people --id 7
+        exit 1
+        error: study.db: no study 7
+        $ serve tales --study tales/manifest.toml --port 0
+        exit 1
+        error: tales/manifest.toml: file is not a database
+    "#]]
+    .assert_eq(&said.concat());
+}
