@@ -114,7 +114,7 @@ impl Site {
     /// The store, where there is one.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`].
+    /// Not found, where there is none.
     pub fn store(&self) -> Result<&Store, Refusal> {
         self.store.as_ref().ok_or(Refusal::NotFound)
     }
@@ -141,7 +141,7 @@ impl Site {
     /// Whether a researcher's form carries its seal.
     ///
     /// # Errors
-    /// [`Refusal::Forged`].
+    /// Forged, where it does not.
     pub fn check_form(&self, headers: &HeaderMap, seal: &str) -> Result<(), Refusal> {
         let texts = ["form", cookie(headers, enter::COOKIE).unwrap_or_default()];
         if self.key.has_sealed(&texts, seal) { Ok(()) } else { Err(Refusal::Forged) }

@@ -22,7 +22,7 @@ fn picture(name: &str) -> PathBuf {
 /// contrast (WCAG 2.1, 1.4.3: 4.5), a page wider than its window.
 const FAULTS: &str = r#"
 const faults = [];
-if (document.documentElement.scrollWidth > window.innerWidth) faults.push(`wider than the window: ${document.documentElement.scrollWidth}`);
+if (document.documentElement.scrollWidth > document.documentElement.clientWidth) faults.push(`wider than the window: ${document.documentElement.scrollWidth}`);
 if (!document.title) faults.push("no title");
 if (!document.documentElement.lang) faults.push("no language");
 if (document.querySelectorAll("h1").length !== 1) faults.push("not one h1");
