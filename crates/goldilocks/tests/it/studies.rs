@@ -1,9 +1,10 @@
-//! `goldilocks study` as a script uses it, and what it says when it can't.
+//! `goldilocks study` and `serve` as a script uses them, and what they say when they can't.
 
 use expect_test::expect;
 use tempfile::TempDir;
 
 use crate::run::goldilocks;
+use crate::serving::Serving;
 
 #[test]
 fn what_cannot_be_drawn_shared_out_or_exported_is_told() {
@@ -61,4 +62,28 @@ fn what_cannot_be_drawn_shared_out_or_exported_is_told() {
         error: tales/manifest.toml: file is not a database
     "#]]
     .assert_eq(&said.concat());
+}
+
+/// The status of an address for somebody who has nothing but the address.
+fn status(address: &str) -> u16 {
+    let config = ureq::Agent::config_builder().max_redirects(0).http_status_as_error(false);
+    let agent: ureq::Agent = config.build().into();
+    agent.get(address).call().unwrap().status().as_u16()
+}
+
+#[test]
+fn a_token_is_asked_for_wherever_others_could_come() {
+    let folder = TempDir::new().unwrap();
+    let here = Serving::start(folder.path(), &[]);
+    assert_eq!(status(&here.researcher), 200);
+    let listening = Serving::start(folder.path(), &["--listen", "0.0.0.0"]);
+    let page = listening.base().replace("0.0.0.0", "127.0.0.1");
+    for path in ["/", "/questions", "/own"] {
+        assert_eq!(status(&format!("{page}{path}")), 401, "{path}");
+    }
+    assert_eq!(status(&listening.researcher.replace("0.0.0.0", "127.0.0.1")), 303);
+    let short = folder.path().join("token");
+    std::fs::write(&short, "guess me").unwrap();
+    let said = goldilocks(folder.path(), &["serve", "--token-file", "token", "--port", "0"]);
+    assert_eq!(said, "exit 1\nerror: token: token: expected 20 characters or more\n");
 }
