@@ -70,11 +70,10 @@ impl Shelf {
         let mut answerers: Vec<Answerer> = models.into_iter().map(answerer).collect();
         for (name, predictions) in predictions {
             let answered = fit(&sets, &predictions)?;
-            let (name, model) = match answerers.iter().position(|a| a.name == name) {
-                Some(place) => (name, answerers.remove(place).model),
-                None => (name, None),
-            };
-            answerers.push(Answerer { name, model, answered });
+            match answerers.iter_mut().find(|answerer| answerer.name == name) {
+                Some(answerer) => answerer.answered = answered,
+                None => answerers.push(Answerer { name, model: None, answered }),
+            }
         }
         Ok(Self { sets, answerers })
     }
