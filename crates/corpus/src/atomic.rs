@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes a file through `contents`, in place of one that is there. If that fails, what was there stays.
+/// Writes a file through `contents`, in place of one that is there; its folder is made if need be. If that fails, what was there stays.
 ///
 /// # Errors
 /// Whatever `contents` gives, and the system's refusals in the words of `failed`.
@@ -35,6 +35,9 @@ pub fn write_file<E>(
     }
     let partial = beside(path, "partial").map_err(&failed)?;
     let write = || {
+        if let Some(parent) = path.parent().filter(|parent| !parent.exists()) {
+            fs::create_dir_all(parent).map_err(&failed)?;
+        }
         let file = fill(File::create(&partial).map_err(&failed)?)?;
         file.sync_all().map_err(&failed)?;
         fs::rename(&partial, path).map_err(&failed)

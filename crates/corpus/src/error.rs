@@ -137,7 +137,9 @@ impl Error {
                 "`goldilocks tag BOOK` shows how a tagged book is written".into()
             }
             Self::Weights { .. } => "make the weights again with `goldilocks train-tagger`".into(),
-            Self::Empty { .. } => "was the download interrupted? fetch the book again".into(),
+            Self::Empty { .. } => {
+                "was the download interrupted? fetch the book again, or leave it out with `build --skip-bad`".into()
+            },
             Self::Binary { path, .. } => {
                 let ending = path.extension().and_then(|ending| ending.to_str());
                 match ending {
@@ -149,7 +151,7 @@ impl Error {
                 .into()
             }
             Self::DamagedEpub { .. } => {
-                "fetch the book again, or use its plain text (.txt) instead".into()
+                "fetch the book again, use its plain text (.txt), or leave it out with `build --skip-bad`".into()
             }
         })
     }
@@ -216,8 +218,8 @@ mod tests {
         check(
             Error::Empty { path: path.clone() },
             expect![[r#"
-            error: tales/bears.txt: expected a book, found no text
-            hint: was the download interrupted? fetch the book again"#]],
+                error: tales/bears.txt: expected a book, found no text
+                hint: was the download interrupted? fetch the book again, or leave it out with `build --skip-bad`"#]],
         );
         check(
             Error::Binary { path: path.clone(), line: 3, character: '\0' },
@@ -235,7 +237,7 @@ mod tests {
             Error::DamagedEpub { path: "bears.epub".into(), reason: "no container".into() },
             expect![[r#"
                 error: bears.epub: damaged .epub: no container
-                hint: fetch the book again, or use its plain text (.txt) instead"#]],
+                hint: fetch the book again, use its plain text (.txt), or leave it out with `build --skip-bad`"#]],
         );
         check(
             Error::TooLong { path },

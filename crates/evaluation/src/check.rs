@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use questions::{Example, QuestionSet, Split, WordClass};
 
-use crate::{Error, HumanAnswer, LineProblem, Prediction, Predictions};
+use crate::{Error, HumanAnswer, LineProblem, Only, Prediction, Predictions};
 
 /// Predictions that fit a question set, each with its question.
 #[derive(Clone, Debug)]
@@ -41,6 +41,7 @@ impl<'a> Checked<'a> {
 pub struct QuestionIndex<'a> {
     set: &'a QuestionSet,
     splits: Vec<SplitIndex>,
+    only: Only,
 }
 
 #[derive(Debug)]
@@ -72,14 +73,21 @@ impl<'a> QuestionIndex<'a> {
         };
         let all = splits.iter().copied().map(Some).chain([None]);
         let splits = all.map(index).filter(|split| !split.ids.is_empty());
-        Self { set, splits: splits.collect() }
+        Self { set, splits: splits.collect(), only: Only::default() }
+    }
+
+    /// The same index for some of the questions: [`Self::check`] leaves predictions for others out, and asks
+    /// for no others.
+    pub fn only(self, only: Only) -> Self {
+        Self { only, ..self }
     }
 
     /// Fits predictions to the set.
     ///
     /// # Errors
     /// [`Error::Line`] for a line whose question the set lacks or knows otherwise;
-    /// [`Error::Missing`] for questions without a prediction.
+    /// [`Error::Missing`] for questions without a prediction; [`Error::NoneOf`] where [`Self::only`] leaves
+    /// nothing.
     pub fn check(&self, predictions: &Predictions) -> Result<Checked<'a>, Error> {
         if !predictions.people().is_empty() {
             return self.check_people(predictions);
@@ -106,11 +114,14 @@ impl<'a> QuestionIndex<'a> {
             })?);
         }
         self.check_complete(predictions.name(), &line_of)?;
-        Ok(Checked {
-            set: self.set,
-            predictions: Predictions::new(predictions.name(), filled)?,
-            places: places.into_iter().flatten().collect(),
-        })
+        let is_wanted = |(row, _): &(Prediction, usize)| self.only.has(row.split, row.class);
+        let placed = filled.into_iter().zip(places.into_iter().flatten());
+        let (rows, places): (Vec<_>, Vec<_>) = placed.filter(is_wanted).unzip();
+        if rows.is_empty() {
+            return Err(self.only.none_in(predictions.name()));
+        }
+        let predictions = Predictions::new(predictions.name(), rows)?;
+        Ok(Checked { set: self.set, predictions, places })
     }
 
     /// Fits people's answers to the set: they answer a sample of it, and some questions several times.
@@ -126,7 +137,11 @@ impl<'a> QuestionIndex<'a> {
             fit.map(|prediction| HumanAnswer { prediction, ..of_line })
                 .map_err(|problem| Error::Line { name, line, problem: problem.into() })
         };
-        let people = (1..).zip(people).map(fit).collect::<Result<_, _>>()?;
+        let mut people: Vec<HumanAnswer> = (1..).zip(people).map(fit).collect::<Result<_, _>>()?;
+        people.retain(|a| self.only.has(a.prediction.split, a.prediction.class));
+        if people.is_empty() {
+            return Err(self.only.none_in(predictions.name()));
+        }
         let predictions = Predictions::of_people(predictions.name(), people)?;
         let places = predictions.iter().filter_map(place).collect();
         Ok(Checked { set: self.set, predictions, places })
@@ -148,18 +163,17 @@ impl<'a> QuestionIndex<'a> {
     /// A split of which nothing was answered was not meant; any other must be there whole.
     fn check_complete(&self, name: &str, line_of: &[usize]) -> Result<(), Error> {
         for index in &self.splits {
-            let missing: Vec<String> = index
-                .ids
-                .iter()
-                .filter(|(place, _)| line_of[*place] == 0)
-                .map(|(_, id)| id.clone())
-                .collect();
-            if !missing.is_empty() && missing.len() < index.ids.len() {
+            let is_wanted =
+                |place: usize| self.only.has(self.set.split(place), self.set.class(place));
+            let ids: Vec<_> = index.ids.iter().filter(|(place, _)| is_wanted(*place)).collect();
+            let missing = ids.iter().filter(|(place, _)| line_of[*place] == 0);
+            let missing: Vec<String> = missing.map(|(_, id)| id.clone()).collect();
+            if !missing.is_empty() && missing.len() < ids.len() {
                 return Err(Error::Missing {
                     name: name.to_owned(),
                     split: index.split,
                     missing,
-                    of: index.ids.len(),
+                    of: ids.len(),
                 });
             }
         }
@@ -285,7 +299,7 @@ mod tests {
             |rows| drop(rows.remove(0)),
             expect![[r#"
             valid.jsonl: 1 of the 2 questions of split `valid` are missing: `4ec621c63a5b6161`
-            hint: is it the right set? without `--questions` the figures cover only what is there"#]],
+            hint: is it the right set? `--on` and `--class` choose what was answered of it"#]],
         );
         check_error(
             &set,

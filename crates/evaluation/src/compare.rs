@@ -280,7 +280,7 @@ mod tests {
         let messages = others.each_ref().map(message).concat();
         expect![[r#"
             b.jsonl: 1 questions of `a.jsonl` are missing: `3 (valid)`
-            answer the same set and splits with both models; both files need `split`
+            answer the same set and splits with both models, or choose what both have with `--on` and `--class`; both files need `split`
             c.jsonl:1: `answer` differs from `a.jsonl`: expected `acorn`, found `badger`
             was another set answered? `goldilocks answer` writes `answer` as the set has it
             d.jsonl:3: `candidates` differs from `a.jsonl`: expected `acorn|badger`, found `acorn|kite`
@@ -292,7 +292,7 @@ mod tests {
             g.jsonl:3: `answer` differs from `a.jsonl`: expected `acorn`, found none
             was another set answered? `goldilocks answer` writes `answer` as the set has it
             h.jsonl: 1 questions of `a.jsonl` are missing: `2 (valid)`
-            answer the same set and splits with both models; both files need `split`
+            answer the same set and splits with both models, or choose what both have with `--on` and `--class`; both files need `split`
         "#]].assert_eq(&messages);
     }
 }

@@ -8,9 +8,17 @@ use questions::Split;
 /// Anything that keeps predictions from becoming a figure.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A file that can't be read or written.
-    #[error("{}: {reason}", path.display())]
-    File {
+    /// A file that can't be read.
+    #[error("{}: cannot be read: {reason}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says; part of the message, so not a source of its own.
+        reason: io::Error,
+    },
+    /// A file that can't be written.
+    #[error("{}: cannot be written: {reason}", path.display())]
+    Write {
         /// The file.
         path: PathBuf,
         /// What the system says; part of the message, so not a source of its own.
@@ -31,6 +39,14 @@ pub enum Error {
     Empty {
         /// The predictions' name.
         name: String,
+    },
+    /// A predictions file without a line of what was asked for.
+    #[error("{name}: no prediction of {wanted}")]
+    NoneOf {
+        /// The predictions' name.
+        name: String,
+        /// The splits and the class.
+        wanted: String,
     },
     /// Nothing to be right about.
     #[error("{name}: none of the {n} questions of {} has a known answer", split_text(*split))]
@@ -208,15 +224,25 @@ impl Error {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::File { .. } => None,
             Self::Line { problem, .. } => problem.hint(),
+            Self::Read { .. } => Some(
+                "expected a file of predictions: `goldilocks answer MODELDIR SET -o FILE` makes one"
+                    .to_owned(),
+            ),
+            Self::Write { .. } => Some(
+                "nothing was left behind; is there room on the disk, and may you write there?"
+                    .to_owned(),
+            ),
             Self::Empty { .. } => Some("was the program that wrote it stopped?".to_owned()),
+            Self::NoneOf { .. } => Some(
+                "`goldilocks evaluate` without `--on` and `--class` shows what is there".to_owned(),
+            ),
             Self::NoAnswers { .. } => Some(
                 "lines need an `answer`; `evaluate --questions SET` takes it from the set"
                     .to_owned(),
             ),
             Self::Missing { .. } => Some(
-                "is it the right set? without `--questions` the figures cover only what is there"
+                "is it the right set? `--on` and `--class` choose what was answered of it"
                     .to_owned(),
             ),
             Self::NothingToFit { .. } => {
@@ -226,7 +252,7 @@ impl Error {
                 Some("name the models' validation predictions in the same order".to_owned())
             }
             Self::OtherQuestions { .. } => Some(
-                "answer the same set and splits with both models; both files need `split`"
+                "answer the same set and splits with both models, or choose what both have with `--on` and `--class`; both files need `split`"
                     .to_owned(),
             ),
         }

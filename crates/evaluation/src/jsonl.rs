@@ -21,11 +21,11 @@ impl Predictions {
     /// Reads a predictions file.
     ///
     /// # Errors
-    /// [`Error::File`], or [`Error::Line`] for the first line that is no prediction.
+    /// [`Error::Read`], or [`Error::Line`] for the first line that is no prediction.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
         let bytes =
-            fs::read(path).map_err(|reason| Error::File { path: path.to_owned(), reason })?;
+            fs::read(path).map_err(|reason| Error::Read { path: path.to_owned(), reason })?;
         match str::from_utf8(&bytes) {
             Ok(text) => Self::from_text(&name, text),
             Err(error) => {
@@ -83,9 +83,9 @@ impl Predictions {
     /// Writes a predictions file whole or not at all, in place of one that is there.
     ///
     /// # Errors
-    /// [`Error::File`].
+    /// [`Error::Write`].
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        let failed = |reason| Error::File { path: path.to_owned(), reason };
+        let failed = |reason| Error::Write { path: path.to_owned(), reason };
         corpus::atomic::write_file(path, failed, |file| {
             self.lines().iter().try_for_each(|line| {
                 serde_json::to_writer(&mut *file, line).map_err(|error| failed(error.into()))?;
@@ -520,8 +520,9 @@ mod tests {
     #[test]
     fn a_file_that_is_not_there_is_named() {
         let error = Predictions::read(Path::new("no/such.jsonl")).unwrap_err();
-        expect!["no/such.jsonl: No such file or directory (os error 2)"]
-            .assert_eq(&error.to_string());
+        expect![[r#"
+            no/such.jsonl: cannot be read: No such file or directory (os error 2)
+            hint: expected a file of predictions: `goldilocks answer MODELDIR SET -o FILE` makes one"#]].assert_eq(&format!("{error}\nhint: {}", error.hint().unwrap()));
     }
 
     prop_compose! {

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`predictions`] | JSON lines ⇄ [`Predictions`] |
 //! | [`check`] | predictions and a question set → [`Checked`], or what does not fit |
+//! | [`only`] | the splits and the class that figures are wanted for |
 //! | [`accuracy`] | predictions → [`Results`]: accuracy per class with its Wilson interval |
 //! | [`seeds`] | results of several seeds → mean and standard deviation |
 //! | [`compare`](mod@compare) | two predictions of the same questions → McNemar, clustered bootstrap, Holm |
@@ -43,6 +44,7 @@ pub mod exclusion;
 pub mod humans;
 mod jsonl;
 mod newton;
+pub mod only;
 pub mod predictions;
 pub mod published;
 pub mod seeds;
@@ -57,6 +59,7 @@ pub use compare::{Comparison, Paired, Resampled, compare};
 pub use error::{Error, LineProblem};
 pub use exclusion::exclude_cooccurrences;
 pub use humans::{Agreement, HumanAnswer, People, Person};
+pub use only::Only;
 pub use predictions::{Prediction, Predictions};
 pub use published::Difference;
 pub use seeds::{SeedResults, Spread, over_seeds};

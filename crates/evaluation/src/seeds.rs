@@ -52,11 +52,18 @@ pub fn over_seeds(results: &[Vec<Results>]) -> Vec<SeedResults> {
 }
 
 fn spread(accuracies: &[&Accuracy]) -> Spread {
-    let n = accuracies.len() as f64;
-    let mean = accuracies.iter().map(|a| a.accuracy).sum::<f64>() / n;
-    let squares: f64 = accuracies.iter().map(|a| (a.accuracy - mean).powi(2)).sum();
-    let deviation = (accuracies.len() > 1).then(|| (squares / (n - 1.0)).sqrt());
-    Spread { seeds: accuracies.len(), mean, deviation }
+    Spread::of(&accuracies.iter().map(|a| a.accuracy).collect::<Vec<_>>())
+}
+
+impl Spread {
+    /// The spread of the figures of several seeds; not a number where there is none.
+    pub fn of(figures: &[f64]) -> Self {
+        let n = figures.len() as f64;
+        let mean = figures.iter().sum::<f64>() / n;
+        let squares: f64 = figures.iter().map(|figure| (figure - mean).powi(2)).sum();
+        let deviation = (figures.len() > 1).then(|| (squares / (n - 1.0)).sqrt());
+        Self { seeds: figures.len(), mean, deviation }
+    }
 }
 
 #[cfg(test)]

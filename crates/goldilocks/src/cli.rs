@@ -3,8 +3,8 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    answer, bench, build, combine, compare, convert, evaluate, fetch, models, report, reproduce,
-    serve, stats, study, tag, train, train_tagger,
+    answer, bench, build, combine, compare, convert, evaluate, explain, fetch, lm, models, report,
+    reproduce, serve, stats, study, tag, train, train_tagger, tune,
 };
 use crate::failure::stop_kindly;
 use crate::progress::Progress;
@@ -44,8 +44,12 @@ enum Command {
     Models(models::Options),
     /// Train a model
     Train(train::Options),
+    /// Try settings of a model on the validation split
+    Tune(tune::Options),
     /// Answer questions with a trained model
     Answer(answer::Options),
+    /// What a model looked at before it answered
+    Explain(explain::Options),
     /// Accuracy of predictions, with intervals
     Evaluate(evaluate::Options),
     /// Two models on the same questions
@@ -58,6 +62,8 @@ enum Command {
     Serve(serve::Options),
     /// Studies of people who take the test
     Study(study::Options),
+    /// Language models: estimate, perplexity, ARPA in and out
+    Lm(lm::Options),
     /// Split and tag a book
     Tag(tag::Options),
     /// Make the tagger's weights from tagged books
@@ -77,7 +83,9 @@ impl Command {
     /// What Ctrl-C leaves behind.
     fn kept_when_stopped(&self) -> &'static str {
         match self {
-            Self::Reproduce(_) => "what is done is kept, and the same command goes on from there",
+            Self::Reproduce(_) | Self::Tune(_) => {
+                "what is done is kept, and the same command goes on from there"
+            }
             Self::Fetch(_) => "what has arrived is kept, and the same command goes on from there",
             Self::Serve(_) => "every answer that was confirmed is kept",
             _ => "nothing was written",
@@ -100,6 +108,8 @@ impl Cli {
             Command::Convert(options) => convert::run(&options, progress),
             Command::Models(options) => models::run(&options),
             Command::Train(options) => train::run(&options, progress),
+            Command::Tune(options) => tune::run(&options, progress),
+            Command::Explain(options) => explain::run(&options, progress),
             Command::Answer(options) => answer::run(&options, progress),
             Command::Evaluate(options) => evaluate::run(&options, progress),
             Command::Compare(options) => compare::run(&options, progress),
@@ -107,6 +117,7 @@ impl Cli {
             Command::Report(options) => report::run(&options, progress),
             Command::Serve(options) => serve::run(&options, progress),
             Command::Study(options) => study::run(&options, progress),
+            Command::Lm(options) => lm::run(&options, progress),
             Command::Tag(options) => tag::run(&options),
             Command::TrainTagger(options) => train_tagger::run(&options, progress),
             Command::Bench(options) => bench::run(&options, progress),

@@ -1,7 +1,24 @@
-//! A table of the paper as data: which models with which settings, on which splits.
+//! A table of the paper as data: which models with which settings, from how many seeds, on which splits.
+//!
+//! ```toml
+//! title = "Windows"               # what the report is called
+//! tables = ["variants"]           # the tables that it fills
+//! on = ["valid"]                  # the splits that are answered
+//! seeds = 3                       # of every row that does not say otherwise
+//!
+//! [[rows]]
+//! model = "memnn-window-selfsup"
+//! settings = { dim = 100 }
+//! grid = { encoding = ["positions", "bag"], window = [3, 5] }    # one row for each of the four
+//! # also: name, seeds, ensemble = N, anonymise = true, exclude_cooccurrences = true
+//!
+//! [tales.memnn-window-selfsup]    # by row or model: settings for the embedded tales alone
+//! dim = 20
+//! ```
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use anyhow::Result;
@@ -9,6 +26,7 @@ use models::{Entry, MODELS, Settings};
 use questions::Split;
 use report::TableKind;
 use serde::Deserialize;
+use toml::{Table, Value};
 
 use crate::failure::Failure;
 
@@ -24,44 +42,66 @@ pub struct Experiment {
     /// Whether Table 1 is wanted.
     #[serde(default)]
     pub statistics: bool,
+    /// Whether the report shows what the models looked at (Figure 2).
+    #[serde(default)]
+    pub figure_2: bool,
     /// The splits that are answered.
     #[serde(default)]
     pub on: Vec<Split>,
+    /// How many seeds a row is run with that does not say so itself.
+    seeds: Option<NonZeroUsize>,
     /// What is run; without it every model of the registry with its defaults.
     rows: Option<Vec<Row>>,
-    /// Settings for the embedded tales, by row: smaller, so that the table is there at once.
+    /// Settings for the embedded tales, by row or by model: smaller, so that the table is there at once.
     #[serde(default)]
-    tales: toml::Table,
+    tales: Table,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
     /// A name of the registry.
     model: String,
     /// What folders and files are called; the model's name if there is one row of it.
     name: Option<String>,
+    seeds: Option<NonZeroUsize>,
+    /// How many seeds make one model of the row: the mean of their distributions.
+    ensemble: Option<NonZeroUsize>,
+    /// Whether candidates are replaced by placeholders (Appendix D).
+    #[serde(default)]
+    anonymise: bool,
+    /// Whether candidates that stand in the query are left out (§5.1).
+    #[serde(default)]
+    exclude_cooccurrences: bool,
     /// Settings that are not left at their defaults.
     #[serde(default)]
-    settings: toml::Table,
-}
-
-impl Row {
-    fn name(&self) -> &str {
-        self.name.as_deref().unwrap_or(&self.model)
-    }
+    settings: Table,
+    /// Lists of values: a row for each combination, named after it.
+    #[serde(default)]
+    grid: Table,
 }
 
 /// A row to be run: a model with all its settings.
 pub struct Planned {
-    /// What folders and files are called.
+    /// What it is called.
     pub name: String,
+    /// What folders and files are called: the first row's name with the same model, settings and questions, so that
+    /// a row and an ensemble of it share what is trained.
+    pub trained_as: String,
     /// The model.
     pub entry: &'static Entry,
     /// All its settings.
     pub settings: Settings,
-    /// Those that are not left at their defaults, as text.
+    /// Those that are not left at their defaults, as text, and what else makes the row a variant.
     pub changed: Vec<(String, String)>,
+    /// How many runs there are: their mean and deviation are the row's figures.
+    pub seeds: usize,
+    /// How many trained models make a run.
+    pub ensemble: usize,
+    /// Whether candidates are replaced by placeholders.
+    pub anonymise: bool,
+    /// Whether candidates that stand in the query are left out.
+    pub exclude_cooccurrences: bool,
 }
 
 /// The paper's experiments, by the names that `reproduce` takes.
@@ -74,6 +114,7 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("anonymised", include_str!("../../../experiments/anonymised.toml")),
     ("windows", include_str!("../../../experiments/windows.toml")),
     ("goldilocks", include_str!("../../../experiments/goldilocks.toml")),
+    ("variants", include_str!("../../../experiments/variants.toml")),
 ];
 
 /// The names of the paper's experiments.
@@ -82,11 +123,15 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Experiment {
-    /// One of the paper's.
+    /// One of the paper's. Its rows whose model is not in the registry are not run; the table has a dash for them.
     pub fn named(name: &str) -> Result<Self> {
         let found = EXPERIMENTS.iter().find(|(known, _)| *known == name);
         let (_, text) = found.ok_or_else(|| Failure::UnknownTable { name: name.to_owned() })?;
-        Self::from_toml(Path::new(name), text)
+        let mut experiment = Self::from_toml(Path::new(name), text)?;
+        if let Some(rows) = &mut experiment.rows {
+            rows.retain(|row| models::find(&row.model).is_ok());
+        }
+        Ok(experiment)
     }
 
     /// One's own.
@@ -96,12 +141,17 @@ impl Experiment {
 
     fn from_toml(path: &Path, text: &str) -> Result<Self> {
         let wrong = |message: String| Failure::Experiment { path: path.to_owned(), message };
-        let experiment: Self = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let mut experiment: Self =
+            toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
         for table in &experiment.tables {
             if TableKind::from_code(table).is_none() {
                 let known = TableKind::ALL.map(TableKind::code).join("`, `");
                 return Err(wrong(format!("unknown table `{table}`: expected `{known}`")).into());
             }
+        }
+        if let Some(rows) = &mut experiment.rows {
+            let expanded = rows.iter().map(Row::expanded).collect::<Result<Vec<_>, _>>();
+            *rows = expanded.map_err(wrong)?.concat();
         }
         let mut names = BTreeSet::new();
         for name in experiment.rows.iter().flatten().map(Row::name) {
@@ -122,29 +172,88 @@ impl Experiment {
 
     /// What there is to run, in order; on the tales with the settings for them.
     pub fn plan(&self, on_tales: bool) -> Result<Vec<Planned>> {
-        let all = || MODELS.iter().map(|entry| (entry.name.to_owned(), entry.name, None));
-        let rows: Vec<(String, &str, Option<&toml::Table>)> = match &self.rows {
-            None => all().collect(),
-            Some(rows) => rows
-                .iter()
-                .map(|row| (row.name().to_owned(), row.model.as_str(), Some(&row.settings)))
-                .collect(),
-        };
-        let plan = |(name, model, own): (String, &str, Option<&toml::Table>)| {
-            let entry = models::find(model)?;
-            let tales = self.tales.get(&name).and_then(toml::Value::as_table);
-            let tables = own.into_iter().chain(tales.filter(|_| on_tales));
-            let changed: Vec<(String, String)> = tables.flatten().map(as_text).collect();
-            let texts: Vec<String> = changed.iter().map(|(k, v)| format!("{k}={v}")).collect();
-            let settings = Settings::from_text(entry, texts.iter().map(String::as_str))?;
-            Ok(Planned { name, entry, settings, changed })
-        };
-        rows.into_iter().map(plan).collect()
+        let all = || MODELS.iter().map(|entry| Row { model: entry.name.into(), ..Row::default() });
+        let rows: Vec<Row> = self.rows.clone().unwrap_or_else(|| all().collect());
+        let mut planned: Vec<Planned> = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let mut row = self.plan_row(row, on_tales)?;
+            if let Some(same) = planned.iter().find(|earlier| earlier.trains_like(&row)) {
+                row.trained_as.clone_from(&same.trained_as);
+            }
+            planned.push(row);
+        }
+        Ok(planned)
+    }
+
+    fn plan_row(&self, row: &Row, on_tales: bool) -> Result<Planned> {
+        let entry = models::find(&row.model)?;
+        let tales = self.tales.get(row.name()).or_else(|| self.tales.get(&row.model));
+        let tales = tales.and_then(Value::as_table).filter(|_| on_tales);
+        let mut own = row.settings.clone();
+        own.extend(tales.into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())));
+        let mut changed: Vec<(String, String)> = own.iter().map(as_text).collect();
+        let texts: Vec<String> = changed.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        let settings = Settings::from_text(entry, texts.iter().map(String::as_str))?;
+        let count = |number: Option<NonZeroUsize>| number.map_or(1, NonZeroUsize::get);
+        let ensemble = count(row.ensemble);
+        let variants = [
+            ("ensemble", ensemble.to_string(), ensemble > 1),
+            ("anonymise", "true".to_owned(), row.anonymise),
+            ("exclude_cooccurrences", "true".to_owned(), row.exclude_cooccurrences),
+        ];
+        let variants = variants.into_iter().filter(|(.., holds)| *holds);
+        changed.extend(variants.map(|(key, value, _)| (key.to_owned(), value)));
+        Ok(Planned {
+            name: row.name().to_owned(),
+            trained_as: row.name().to_owned(),
+            entry,
+            settings,
+            changed,
+            seeds: count(row.seeds.or(self.seeds)),
+            ensemble,
+            anonymise: row.anonymise,
+            exclude_cooccurrences: row.exclude_cooccurrences,
+        })
+    }
+}
+
+impl Row {
+    fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.model)
+    }
+
+    /// The rows that its grid makes: itself where it has none.
+    fn expanded(&self) -> Result<Vec<Self>, String> {
+        let mut rows = vec![Self { grid: Table::new(), ..self.clone() }];
+        for (key, values) in &self.grid {
+            let wrong = || format!("grid `{key}`: expected a list of values, found `{values}`");
+            let values = values.as_array().filter(|values| !values.is_empty()).ok_or_else(wrong)?;
+            let with =
+                |row: &Self| -> Vec<Self> { values.iter().map(|v| row.with(key, v)).collect() };
+            rows = rows.iter().flat_map(with).collect();
+        }
+        Ok(rows)
+    }
+
+    fn with(&self, key: &String, value: &Value) -> Self {
+        let mut row = self.clone();
+        row.settings.insert(key.clone(), value.clone());
+        row.name = Some(format!("{}-{key}-{}", self.name(), as_text((key, value)).1));
+        row
+    }
+}
+
+impl Planned {
+    /// Whether the same seed would give the same trained model.
+    fn trains_like(&self, other: &Self) -> bool {
+        self.settings.model() == other.settings.model()
+            && self.settings.values() == other.settings.values()
+            && self.anonymise == other.anonymise
     }
 }
 
 /// A setting as one would type it.
-fn as_text((key, value): (&String, &toml::Value)) -> (String, String) {
+pub fn as_text((key, value): (&String, &Value)) -> (String, String) {
     (key.clone(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
@@ -181,7 +290,7 @@ mod tests {
 
     #[test]
     fn settings_for_the_tales_hold_there_alone() {
-        let text = "title = 'x'\n[[rows]]\nmodel = 'word-distance'\n\
+        let text = "title = 'x'\n[[rows]]\nmodel = 'word-distance'\nsettings = { max_penalty = 5 }\n\
                     [tales.word-distance]\nmax_penalty = 3\n";
         let experiment = Experiment::from_toml(Path::new("own.toml"), text).unwrap();
         let max_penalty = |on_tales| {
@@ -189,5 +298,47 @@ mod tests {
             plan[0].settings.values()["max_penalty"].to_string()
         };
         assert_eq!((max_penalty(true), max_penalty(false)), ("3".into(), "5".into()));
+        assert_eq!(experiment.plan(true).unwrap()[0].changed.len(), 1);
+    }
+
+    #[test]
+    fn a_grid_is_a_row_for_each_combination_named_after_it() {
+        let text = "title = 'x'\nseeds = 3\n[[rows]]\nmodel = 'word-distance'\nname = 'm'\n\
+                    grid = { max_penalty = [3, 'auto'] }\n";
+        let plan = Experiment::from_toml(Path::new("own.toml"), text).unwrap().plan(false).unwrap();
+        let rows: Vec<(&str, &str, usize)> = plan
+            .iter()
+            .map(|row| (row.trained_as.as_str(), row.changed[0].1.as_str(), row.seeds))
+            .collect();
+        assert_eq!(rows, [("m-max_penalty-3", "3", 3), ("m-max_penalty-auto", "auto", 3)]);
+        let wrong = text.replace("[3, 'auto']", "3");
+        let error = Experiment::from_toml(Path::new("own.toml"), &wrong).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "own.toml: grid `max_penalty`: expected a list of values, found `3`"
+        );
+    }
+
+    #[test]
+    fn an_ensemble_shares_what_is_trained_with_the_row_that_it_is_of() {
+        let text = "title = 'x'\n[[rows]]\nmodel = 'word-distance'\n\
+                    [[rows]]\nmodel = 'word-distance'\nname = 'many'\nensemble = 11\n\
+                    [[rows]]\nmodel = 'word-distance'\nname = 'placeholders'\nanonymise = true\n";
+        let plan = Experiment::from_toml(Path::new("own.toml"), text).unwrap().plan(false).unwrap();
+        let names: Vec<&str> = plan.iter().map(|row| row.trained_as.as_str()).collect();
+        assert_eq!(names, ["word-distance", "word-distance", "placeholders"]);
+        assert_eq!(plan[1].changed, [("ensemble".to_owned(), "11".to_owned())]);
+        assert_eq!(plan[2].changed, [("anonymise".to_owned(), "true".to_owned())]);
+    }
+
+    #[test]
+    fn rows_of_the_paper_wait_for_their_model_and_ones_own_do_not() {
+        let windows = Experiment::named("windows").unwrap();
+        assert!(
+            windows.plan(false).unwrap().iter().all(|row| models::find(row.entry.name).is_ok())
+        );
+        let text = "title = 'x'\n[[rows]]\nmodel = 'word-distanse'\n";
+        let own = Experiment::from_toml(Path::new("own.toml"), text).unwrap();
+        assert_eq!(own.plan(false).err().unwrap().to_string(), "unknown model `word-distanse`");
     }
 }

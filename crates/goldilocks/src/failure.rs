@@ -1,5 +1,6 @@
 //! Errors that a person sees: what is wrong and where, then what to do about it.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 /// What a command can run into beyond the errors of the library crates.
@@ -9,6 +10,24 @@ pub enum Failure {
     #[error("{}: exists already", path.display())]
     OutputExists {
         /// The output.
+        path: PathBuf,
+    },
+    /// Every book was left out.
+    #[error("no book is left: {n_books} of {n_books} left out")]
+    NoGoodBook {
+        /// How many there were.
+        n_books: usize,
+    },
+    /// A folder that `reproduce` leaves alone.
+    #[error("{}: holds a question set or a model, not a reproduction", path.display())]
+    NoReproduction {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A question set that is named again.
+    #[error("{}: is named twice: expected each question set once", path.display())]
+    NamedTwice {
+        /// The set.
         path: PathBuf,
     },
     /// A setting that is not one.
@@ -33,11 +52,49 @@ pub enum Failure {
         /// What is wrong with it.
         message: String,
     },
+    /// Results from elsewhere that are not those of the row.
+    #[error("{}: other results than the row's, and no model here to make them again: {what}: expected `{expected}`, found `{found}`", path.display())]
+    Brought {
+        /// The predictions.
+        path: PathBuf,
+        /// What differs: `data`, `seed`, `version`, a setting.
+        what: String,
+        /// As the row has it.
+        expected: String,
+        /// As the results have it.
+        found: String,
+    },
+    /// A file of ours that can't be understood.
+    #[error("{}: damaged: {message}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A question that the set does not have.
+    #[error("{}: no question `{asked}`: expected {expected}", path.display())]
+    NoQuestion {
+        /// The set.
+        path: PathBuf,
+        /// As typed.
+        asked: String,
+        /// What there is.
+        expected: String,
+    },
     /// A folder without tagged books.
     #[error("{}: no tagged books in it", path.display())]
     NoTaggedBooks {
         /// The folder.
         path: PathBuf,
+    },
+    /// A model of another kind where a language model is needed.
+    #[error("{}: `{model}` has no language model in it", path.display())]
+    NoLanguageModel {
+        /// The model's folder.
+        path: PathBuf,
+        /// Its kind.
+        model: String,
     },
     /// A file that can't be read or written.
     #[error("{}: {source}", path.display())]
@@ -82,6 +139,11 @@ impl Failure {
             Self::OutputExists { .. } => {
                 Some("choose another `-o`, or add `--force` to replace it".to_owned())
             }
+            Self::NoGoodBook { .. } => {
+                Some("are these whole books, as .txt or .epub? `goldilocks tag BOOK` shows one".to_owned())
+            }
+            Self::NoReproduction { .. } => Some("choose another `-o`".to_owned()),
+            Self::NamedTwice { .. } => Some("leave one of them out".to_owned()),
             Self::UnknownTable { .. } => {
                 let names: Vec<&str> = crate::experiment::names().collect();
                 Some(format!("the tables are `{}`", names.join("`, `")))
@@ -89,10 +151,36 @@ impl Failure {
             Self::Experiment { .. } => {
                 Some("the repository's `experiments/` folder shows how one is written".to_owned())
             }
+            Self::Brought { what, .. } if what == "version" => {
+                Some("`--any-version` takes results of other versions as they are".to_owned())
+            }
+            Self::Brought { .. } => {
+                Some("bring the right results, or remove these to make them here".to_owned())
+            }
+            Self::Damaged { .. } => Some("remove it: it is made again".to_owned()),
+            Self::NoQuestion { .. } => {
+                Some("`--on` and `--class` choose the questions that are counted".to_owned())
+            }
             Self::NoTaggedBooks { .. } => {
                 Some("`goldilocks tag BOOK > FILE` writes a book in the right form".to_owned())
             }
-            Self::Setting { .. } | Self::File { .. } => None,
+            Self::NoLanguageModel { .. } => Some(
+                "`train kneser-ney`, `lm estimate` and `lm import` make models that have one".to_owned(),
+            ),
+            Self::Setting { .. } => None,
+            Self::File { source, .. } => Some(
+                match source.kind() {
+                    ErrorKind::NotFound => "is the name spelled right? `ls` shows what is there",
+                    ErrorKind::InvalidData => "is it the right file? expected text in UTF-8",
+                    ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
+                        "a file stands where a folder is needed: choose another place"
+                    }
+                    ErrorKind::IsADirectory => "name a file, not a folder",
+                    ErrorKind::StorageFull => "make room on the disk, or choose another place",
+                    _ => "is it the right place, and may you read and write there?",
+                }
+                .to_owned(),
+            ),
             Self::Checksum { .. } => Some(
                 "the download was removed; try again, or name another mirror with `--from URL`"
                     .to_owned(),
@@ -129,6 +217,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
             .or_else(|| cause.hint(corpus::Error::hint))
             .or_else(|| cause.hint(questions::Error::hint))
             .or_else(|| cause.hint(models::Error::hint))
+            .or_else(|| cause.hint(ngram::Error::hint))
             .or_else(|| cause.hint(evaluation::Error::hint))
             .or_else(|| cause.hint(report::Error::hint))
             .or_else(|| cause.hint(page::Error::hint))

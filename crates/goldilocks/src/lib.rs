@@ -28,6 +28,7 @@ pub mod date;
 pub mod experiment;
 pub mod failure;
 pub mod progress;
+pub mod reproduction;
 pub mod sets;
 
 pub use {corpus, evaluation, models, page, questions, report};

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use evaluation::{Predictions, QuestionIndex};
+use evaluation::{Only, Predictions, QuestionIndex};
 use questions::{OpenOptions, QuestionSet, Split, WordClass};
 use report::Source;
 use sha2::{Digest, Sha256};
@@ -17,28 +17,54 @@ use crate::progress::Progress;
 /// What a question file does not say of itself.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Origin {
-    /// Class of the questions, where the file does not tell
+    /// Class to work on; also the class of questions that do not tell theirs
     #[arg(long, value_name = "CLASS", value_parser = crate::commands::word_class)]
     pub class: Option<WordClass>,
     /// Splits to work on; also the split of questions that do not tell theirs
-    #[arg(long, value_name = "SPLIT", value_parser = crate::commands::split)]
+    #[arg(long, value_name = "SPLIT", value_delimiter = ',', value_parser = crate::commands::split)]
     pub on: Vec<Split>,
 }
 
-/// Opens a set; `only` are the splits to read, all if there are none.
+impl Origin {
+    /// What figures are wanted for.
+    pub fn only(&self) -> Only {
+        Only { splits: self.on.clone(), class: self.class }
+    }
+
+    fn options(&self, splits: &[Split]) -> OpenOptions {
+        OpenOptions {
+            class: self.class,
+            split: if let [split] = self.on[..] { Some(split) } else { None },
+            only: (!splits.is_empty()).then(|| splits.to_vec()),
+            only_class: None,
+        }
+    }
+}
+
+/// Opens the questions of a set that are to be worked on; `splits` are those to read, all if there are none.
 pub fn open(
     path: &Path,
     origin: &Origin,
-    only: &[Split],
+    splits: &[Split],
     progress: Progress,
 ) -> Result<QuestionSet> {
-    let options = OpenOptions {
-        class: origin.class,
-        split: if let [split] = origin.on[..] { Some(split) } else { None },
-        only: (!only.is_empty()).then(|| only.to_vec()),
-    };
+    read(path, &OpenOptions { only_class: origin.class, ..origin.options(splits) }, progress)
+}
+
+/// Opens a set that was answered, questions of all classes: what the predictions are not wanted for,
+/// [`Origin::only`] tells.
+pub fn open_answered(
+    path: &Path,
+    origin: &Origin,
+    splits: &[Split],
+    progress: Progress,
+) -> Result<QuestionSet> {
+    read(path, &origin.options(splits), progress)
+}
+
+fn read(path: &Path, options: &OpenOptions, progress: Progress) -> Result<QuestionSet> {
     let reading = progress.spinner("read", path.display().to_string());
-    let (set, warnings) = QuestionSet::open(path, &options)?;
+    let (set, warnings) = QuestionSet::open(path, options)?;
     reading.finish_and_clear();
     for sentence in warnings.sentences() {
         warn(format_args!("{}: {sentence}", path.display()));
@@ -46,18 +72,22 @@ pub fn open(
     Ok(set)
 }
 
-/// Reads predictions files and, where a set is named, checks them against it and fills in what they leave out.
+/// Reads predictions files, those for some questions `only`, and, where a set is named, checks them against it
+/// and fills in what they leave out.
 pub fn predictions(
     paths: &[PathBuf],
     questions: Option<&Path>,
     origin: &Origin,
+    only: &Only,
     progress: Progress,
 ) -> Result<Vec<Predictions>> {
     let read = |path: &PathBuf| Predictions::read(path);
     let files: Vec<Predictions> = paths.iter().map(read).collect::<Result<_, _>>()?;
-    let Some(path) = questions else { return Ok(files) };
-    let set = open(path, origin, &answered(&files), progress)?;
-    let index = QuestionIndex::new(&set, &files);
+    let Some(path) = questions else {
+        return Ok(files.iter().map(|file| only.of(file)).collect::<Result<_, _>>()?);
+    };
+    let set = open_answered(path, origin, &answered(&files), progress)?;
+    let index = QuestionIndex::new(&set, &files).only(only.clone());
     files.iter().map(|file| Ok(index.check(file)?.predictions().clone())).collect()
 }
 

@@ -1,10 +1,19 @@
 //! Everything that can go wrong with a model, each with the way out where there is one.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::MODELS;
 use questions::nearest;
+
+impl From<numerics::Error> for Error {
+    fn from(error: numerics::Error) -> Self {
+        match error {
+            numerics::Error::File { path, reason } => Self::unreadable(&path, reason),
+            numerics::Error::Damaged { path, reason } => Self::Damaged { path, line: None, reason },
+        }
+    }
+}
 
 /// The result of everything here that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -100,6 +109,25 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// The loss of a learner became infinite or NaN.
+    #[error(
+        "`{model}` diverged in epoch {epoch}, step {step}: the mean loss is {loss} with `learning_rate={learning_rate}`"
+    )]
+    Diverged {
+        /// The model's name.
+        model: &'static str,
+        /// From 1.
+        epoch: usize,
+        /// The mini-batch within the epoch, from 1.
+        step: usize,
+        /// The mean loss of that mini-batch.
+        loss: f64,
+        /// The step of SGD at that time.
+        learning_rate: f64,
+    },
+    /// A language model that can't be estimated, read or written.
+    #[error(transparent)]
+    LanguageModel(#[from] ngram::Error),
     /// A file or folder that can't be read or written.
     #[error("{}: {reason}", path.display())]
     File {
@@ -111,6 +139,20 @@ pub enum Error {
 }
 
 impl Error {
+    /// A file of a model that can't be read: missing, not text, or refused by the system.
+    pub(crate) fn unreadable(path: &Path, error: io::Error) -> Self {
+        let damaged = |reason: &str| Self::Damaged {
+            path: path.to_owned(),
+            line: None,
+            reason: reason.to_owned(),
+        };
+        match error.kind() {
+            io::ErrorKind::NotFound => damaged("the file is missing"),
+            io::ErrorKind::InvalidData => damaged("not UTF-8"),
+            _ => Self::File { path: path.to_owned(), reason: error },
+        }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -144,9 +186,13 @@ impl Error {
                 Some(format!("run `goldilocks train {model}` again with this version"))
             }
             Self::Damaged { .. } => Some("run `goldilocks train` again".to_owned()),
+            Self::Diverged { learning_rate, .. } => {
+                Some(format!("try a smaller step: `--set learning_rate={}`", learning_rate / 4.0))
+            }
             Self::NotFinite { .. } => {
                 Some("the model diverged or its files are damaged: train it again".to_owned())
             }
+            Self::LanguageModel(error) => error.hint(),
             Self::SettingValue { .. } | Self::File { .. } => None,
         }
     }

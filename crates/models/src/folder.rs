@@ -10,7 +10,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -102,15 +101,10 @@ pub fn load(folder: &Path) -> Result<(Box<dyn Model>, Manifest)> {
 
 /// Reads a file of a model.
 pub(crate) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T> {
-    let damaged = |line, reason| Error::Damaged { path: path.to_owned(), line, reason };
-    let text = fs::read_to_string(path).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => damaged(None, "the file is missing".to_owned()),
-        ErrorKind::InvalidData => damaged(None, "not UTF-8".to_owned()),
-        _ => Error::File { path: path.to_owned(), reason: error },
-    })?;
+    let text = fs::read_to_string(path).map_err(|error| Error::unreadable(path, error))?;
     toml::from_str(&text).map_err(|error| {
         let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count());
-        damaged(line, error.message().to_owned())
+        Error::Damaged { path: path.to_owned(), line, reason: error.message().to_owned() }
     })
 }
 

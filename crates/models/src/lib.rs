@@ -31,20 +31,45 @@
 //! # Ok::<(), models::Error>(())
 //! ```
 
+mod all_targets;
 mod answering;
+mod case_twins;
+mod checkpoint;
+mod composition;
 mod control;
+mod dictionary;
+mod dictionary_softmax;
+mod epochs;
 mod error;
 mod explanation;
 #[cfg(test)]
 mod fixture;
 mod folder;
+mod language_model;
+mod learnt;
 mod lowercase;
+mod matching;
+mod memory_format;
 mod model;
+mod network;
+mod self_supervision;
+mod selfsup_settings;
+mod selfsup_training;
 mod settings;
+mod soft_attention;
+mod soft_model;
+mod support;
+mod text_targets;
 mod training;
+mod windows;
 
+mod embedding;
+mod kneser_ney;
+mod kneser_ney_cache;
 mod max_frequency_context;
 mod max_frequency_corpus;
+mod memnn_window_selfsup;
+mod memory_network;
 mod sliding_window;
 mod word_distance;
 
@@ -53,6 +78,8 @@ pub use control::Control;
 pub use error::{Error, Result};
 pub use explanation::{Explanation, Look};
 pub use folder::{Manifest, check_place, load, save};
+pub use kneser_ney::from_language_model;
+pub use language_model::NGRAMS;
 pub use model::{Entry, Model, Reader, Saved};
 pub use settings::{Range, Setting, Settings};
 pub use training::{Event, Part, Reporter, Training};
@@ -63,6 +90,18 @@ pub static MODELS: &[Entry] = &[
     max_frequency_context::ENTRY,
     sliding_window::ENTRY,
     word_distance::ENTRY,
+    kneser_ney::ENTRY,
+    kneser_ney_cache::ENTRY,
+    embedding::CONTEXT_QUERY,
+    embedding::QUERY,
+    embedding::WINDOW_BAG,
+    embedding::WINDOW_POSITION,
+    memory_network::WINDOW_MEMORY,
+    memory_network::SENTENTIAL_MEMORY,
+    memnn_window_selfsup::ENTRY,
+    memnn_window_selfsup::ALL_WINDOWS,
+    memnn_window_selfsup::ALL_TARGETS,
+    memnn_window_selfsup::LM,
 ];
 
 /// The model of that name.

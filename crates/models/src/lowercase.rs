@@ -7,7 +7,13 @@ use corpus::{Vocabulary, WordId};
 use questions::{BLANK, BLANK_WORD, Question};
 
 /// For each word of a vocabulary the number of its lower-cased form; the blank keeps its own.
-pub(crate) struct Lowercase(Vec<WordId>);
+pub(crate) struct Lowercase {
+    forms: Vec<WordId>,
+    /// All words, those of the same form together.
+    words: Vec<WordId>,
+    /// For each form, where its words end.
+    ends: Vec<u32>,
+}
 
 impl Lowercase {
     /// Lower-cases all words of a question set's vocabulary.
@@ -16,11 +22,24 @@ impl Lowercase {
         let blank = lower.intern(BLANK_WORD);
         debug_assert_eq!(blank, BLANK);
         let words = vocabulary.iter().skip(1).map(|word| lower.intern(&word.to_lowercase()));
-        Self(std::iter::once(blank).chain(words).collect())
+        let forms: Vec<WordId> = std::iter::once(blank).chain(words).collect();
+        let mut words: Vec<WordId> = (0..forms.len() as u32).map(WordId).collect();
+        words.sort_by_key(|word| forms[word.index()]);
+        let end = |form: u32| words.partition_point(|word| forms[word.index()].0 <= form) as u32;
+        let ends = (0..lower.len() as u32).map(end).collect();
+        Self { forms, words, ends }
     }
 
-    fn of(&self, word: WordId) -> WordId {
-        self.0[word.index()]
+    /// The number of a word's lower-cased form: below the size of the vocabulary.
+    pub fn of(&self, word: WordId) -> WordId {
+        self.forms[word.index()]
+    }
+
+    /// The words of the vocabulary that are equal to a word in lower case, itself among them.
+    pub fn variants(&self, word: WordId) -> &[WordId] {
+        let form = self.of(word).index();
+        let start = if form == 0 { 0 } else { self.ends[form - 1] as usize };
+        &self.words[start..self.ends[form] as usize]
     }
 
     pub fn question(&self, question: &Question<'_>) -> LowercaseQuestion {
@@ -56,5 +75,15 @@ mod tests {
         assert_eq!(numbers(&question.context), [1, 2, 1, 3]);
         assert_eq!(numbers(&question.query), [1, 0]);
         assert_eq!(numbers(&question.candidates), [2, 1]);
+        let variants = |word: &str| {
+            let word = set.vocabulary().get(word).unwrap();
+            lowercase
+                .variants(word)
+                .iter()
+                .map(|&word| set.vocabulary().word(word))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(variants("WITH"), ["With", "with", "WITH"]);
+        assert_eq!((variants("XXXXX"), variants("xxxxx")), (vec!["XXXXX"], vec!["xxxxx"]));
     }
 }

@@ -39,7 +39,8 @@ fn train(_: &Settings, training: &Training<'_>) -> Result<Box<dyn Model>> {
             return Err(Error::NothingToTrainOn {
                 model: ENTRY.name,
                 expected: "running text or questions of the training split",
-                hint: "`goldilocks stats SET` shows the splits of a set",
+                hint: "one book alone is all `test`: build three or more, or say which is which with \
+                       `goldilocks build --split FILE`",
             });
         }
         training.reporter.report(Event::Warning(
@@ -70,7 +71,7 @@ fn count<'a>(
 
 /// Chosen: the paper does not say what to do without running text; contexts are parts of it, and a
 /// sentence that several contexts share counts once.
-fn contexts<'a>(part: &Part<'a>) -> impl Iterator<Item = &'a [WordId]> {
+pub(crate) fn contexts<'a>(part: &Part<'a>) -> impl Iterator<Item = &'a [WordId]> {
     let mut seen = HashSet::new();
     let sentences = part.examples().flat_map(|example| example.question.context);
     sentences.filter(move |sentence| seen.insert(sentence.as_ptr()))

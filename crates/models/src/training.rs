@@ -6,7 +6,10 @@
 use std::path::Path;
 
 use corpus::{Vocabulary, WordId};
-use questions::{Example, Question, QuestionSet, Split};
+use questions::{Example, Question, QuestionSet, Split, WordClass};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 /// What [`crate::Entry::train`] gets.
@@ -45,6 +48,16 @@ pub struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
+    /// A share of the questions, drawn from a seed and kept in their order; the books stay whole.
+    pub fn sample(mut self, share: f64, seed: u64) -> Self {
+        let n = (share * self.places.len() as f64).round() as usize;
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        self.places.shuffle(&mut generator);
+        self.places.truncate(n);
+        self.places.sort_unstable();
+        self
+    }
+
     /// How many questions there are.
     pub fn len(&self) -> usize {
         self.places.len()
@@ -90,19 +103,25 @@ impl<'a> Part<'a> {
         &self,
         score: impl Fn(&Question<'a>) -> Vec<Vec<f32>> + Sync,
     ) -> Option<Vec<f64>> {
-        let credits: Vec<Vec<f64>> = self
-            .places
-            .par_iter()
-            .filter_map(|&place| {
-                let Example { question, answer, .. } = self.set.example(place);
-                let answer = answer?;
-                Some(score(&question).iter().map(|scores| credit(scores, answer)).collect())
-            })
-            .collect();
+        let credits = self.credits(score);
         let mean = |way: usize| {
-            credits.iter().map(|credits| credits[way]).sum::<f64>() / credits.len() as f64
+            credits.iter().map(|(_, credits)| credits[way]).sum::<f64>() / credits.len() as f64
         };
-        credits.first().map(|first| (0..first.len()).map(mean).collect())
+        credits.first().map(|(_, first)| (0..first.len()).map(mean).collect())
+    }
+
+    /// What several ways to score earn with each question whose answer is known, and its class: 1, a tie
+    /// of k 1/k, or 0.
+    pub fn credits(
+        &self,
+        score: impl Fn(&Question<'a>) -> Vec<Vec<f32>> + Sync,
+    ) -> Vec<(Option<WordClass>, Vec<f64>)> {
+        let credits = self.places.par_iter().filter_map(|&place| {
+            let Example { question, answer, class, .. } = self.set.example(place);
+            let answer = answer?;
+            Some((class, score(&question).iter().map(|scores| credit(scores, answer)).collect()))
+        });
+        credits.collect()
     }
 }
 
@@ -158,6 +177,8 @@ pub enum Event {
         /// How well it did.
         valid_accuracy: f64,
     },
+    /// What was found out, in a line for the person who trains.
+    Note(String),
 }
 
 #[cfg(test)]
@@ -187,6 +208,24 @@ mod tests {
             assert_eq!(part.books().flatten().collect::<Vec<_>>(), [[word]]);
             assert_eq!(part.example(0).question.context, [[word]]);
         }
+    }
+
+    #[test]
+    fn a_sample_is_the_same_share_for_the_same_seed_in_order() {
+        let asked = |_| Asked {
+            context: vec!["the fox"],
+            query: "the XXXXX",
+            candidates: &["fox", "hen"],
+            answer: Some(0),
+            split: Split::Train,
+        };
+        let set = set_of(&(0..40).map(asked).collect::<Vec<_>>());
+        let places = |share, seed| Training::new(&set, 1, &|_| ()).train.sample(share, seed).places;
+        assert_eq!(places(0.25, 7).len(), 10);
+        assert_eq!(places(0.25, 7), places(0.25, 7));
+        assert_ne!(places(0.25, 7), places(0.25, 8));
+        assert!(places(0.25, 7).is_sorted());
+        assert_eq!(places(1.0, 7), (0..40).collect::<Vec<_>>());
     }
 
     #[test]

@@ -63,9 +63,9 @@ impl<'o> Assembler<'o> {
         (self.set, self.warnings)
     }
 
-    /// Whether questions of this split are asked for; if not, none of its text need be stored.
-    pub(crate) fn wants(&self, split: Option<Split>) -> bool {
-        self.options.wants(split.or(self.options.split))
+    /// Whether questions of this split and class are asked for; if not, none of their text need be stored.
+    pub(crate) fn wants(&self, split: Option<Split>, class: Option<WordClass>) -> bool {
+        self.options.wants(split.or(self.options.split), class.or(self.options.class))
     }
 
     /// Stores the sentences of a context as far as they are new.

@@ -32,7 +32,7 @@ pub fn read(
 ) -> Result<(QuestionSet, Warnings)> {
     let mut lines = Lines::new(input);
     let mut assembler = Assembler::new(options);
-    if !assembler.wants(None) {
+    if !assembler.wants(None, None) {
         return Ok(assembler.finish());
     }
     loop {
@@ -291,7 +291,7 @@ mod tests {
         let options = OpenOptions {
             class: Some(crate::WordClass::Verb),
             split: Some(crate::Split::Test),
-            only: None,
+            ..OpenOptions::default()
         };
         let (set, _) = read(BEARS.as_bytes(), Path::new("bears.txt"), &options).unwrap();
         assert_eq!((set.class(0), set.split(0)), (options.class, options.split));

@@ -267,7 +267,7 @@ fn decode_questions(
             return Err(Damage("a question has an answer or a book that is not there"));
         }
         check(set, &query, &candidates).map_err(|_| Damage("a question breaks the rules of §2"))?;
-        if !options.wants(split) {
+        if !options.wants(split, class) {
             continue;
         }
         let (query, candidates) = (&query[..], &candidates[..]);
@@ -428,21 +428,25 @@ mod tests {
         assert_eq!(read(&path, &OpenOptions::default()).unwrap().len(), 4);
     }
 
-    #[test]
-    fn only_the_splits_asked_for_are_kept() {
-        let mut set = bears(2);
-        let other = set.clone();
-        let (query, candidates) = (other.query(0), other.candidates(0));
-        let split = Some(Split::Train);
+    /// The set and its first question again, of which nothing is known but perhaps its split.
+    fn and_another(mut set: QuestionSet, split: Option<Split>) -> QuestionSet {
+        let first = set.clone();
         set.push(NewQuestion {
             context: 0..1,
-            query,
-            candidates,
+            query: first.query(0),
+            candidates: first.candidates(0),
             answer: None,
             class: None,
             split,
             book: None,
         });
+        set
+    }
+
+    #[test]
+    fn only_the_splits_asked_for_are_kept() {
+        let split = Some(Split::Train);
+        let set = and_another(bears(2), split);
         let options = OpenOptions { only: Some(vec![Split::Train]), ..OpenOptions::default() };
         let [text, questions] = encode(&set);
         let mut read = decode_text(&text).unwrap();
@@ -452,23 +456,12 @@ mod tests {
 
     #[test]
     fn class_and_split_that_are_not_there_come_from_the_caller() {
-        let mut set = bears(1);
-        let other = set.clone();
-        let (query, candidates) = (other.query(0), other.candidates(0));
+        let set = and_another(bears(1), None);
         let (class, split) = (Some(WordClass::Verb), Some(Split::Test));
-        set.push(NewQuestion {
-            context: 0..1,
-            query,
-            candidates,
-            answer: None,
-            class: None,
-            split: None,
-            book: None,
-        });
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bears");
         write(&set, &path, Table::new(), false).unwrap();
-        let set = read(&path, &OpenOptions { class, split, only: None }).unwrap();
+        let set = read(&path, &OpenOptions { class, split, ..OpenOptions::default() }).unwrap();
         assert_eq!((set.class(0), set.split(0)), (Some(WordClass::CommonNoun), Some(Split::Valid)));
         assert_eq!((set.class(1), set.split(1)), (class, split));
     }

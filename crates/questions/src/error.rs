@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use crate::flaw::{Flaw, shown};
 use crate::nearest::nearest;
-use crate::{Rules, Split};
+use crate::{Rules, Split, WordClass};
 
 /// A result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -67,12 +67,14 @@ pub enum Error {
         path: PathBuf,
     },
     /// A file or folder of the right kind, with no question in it.
-    #[error("{}: holds no question{}", path.display(), of_splits(only))]
+    #[error("{}: holds no question{}", path.display(), of(only, *only_class))]
     Empty {
         /// The file or folder.
         path: PathBuf,
         /// The splits that were asked for, if not all.
         only: Option<Vec<Split>>,
+        /// The class that was asked for, if not all.
+        only_class: Option<WordClass>,
     },
     /// More text than a set can number.
     #[error("{}: holds more text than a question set can: expected fewer than 2³² words", path.display())]
@@ -169,7 +171,10 @@ pub enum Error {
         missing: &'static str,
     },
     /// The book has no room for a context and a query.
-    #[error("{}: only {found} sentences were found: a question needs {needed}", path.display())]
+    #[error(
+        "{}: only {found} sentence{} found: a question needs {needed}",
+        path.display(), if *found == 1 { " was" } else { "s were" }
+    )]
     TooFewSentences {
         /// The book's file.
         path: PathBuf,
@@ -255,16 +260,20 @@ impl Error {
             Error::Write { path, cause } if cause.kind() == io::ErrorKind::StorageFull => {
                 format!("nothing was left behind; make room on the disk of `{}`, or choose another place", path.display())
             }
-            Error::Write { .. } => "nothing was left behind; does its folder exist, and may you write to it?".into(),
+            Error::Write { .. } => "nothing was left behind; may you write there?".into(),
             Error::Exists { .. } => "`--force` replaces it".into(),
             Error::ForeignFolder { .. } => "choose a new folder; only a question set is replaced".into(),
             Error::UnknownEnding { .. } => {
                 "a question set is a folder, or a file of CBT text (.txt), JSON lines (.jsonl) or Parquet (.parquet)".into()
             }
+            Error::Empty { only_class: Some(_), .. } => {
+                "`goldilocks stats` lists the splits and classes that are there; `--on` and `--class` choose among them"
+                    .into()
+            }
             Error::Empty { only: Some(_), .. } => {
                 "`goldilocks stats` lists the splits that are there; `--on` chooses among them".into()
             }
-            Error::Empty { only: None, .. } => "is this the right file, and was it written to its end?".into(),
+            Error::Empty { .. } => "is this the right file, and was it written to its end?".into(),
             Error::TooLarge { .. } => "split it into several".into(),
             Error::Malformed { flaw, .. } => return flaw.hint(),
             Error::Parquet { .. } | Error::Damaged { .. } => {
@@ -280,7 +289,10 @@ impl Error {
             Error::Unwritable { .. } => "write it as the compact form, which holds any word".into(),
             Error::UnwritableBook { .. } => "write it as the compact form, which holds any text".into(),
             Error::TooFewSentences { path, .. } => {
-                format!("is this the whole book? `goldilocks tag {} | less` shows how it was split", path.display())
+                format!(
+                    "is this the whole book? `goldilocks tag {} | less` shows how it was split; `build --skip-bad` leaves it out",
+                    path.display()
+                )
             }
             Error::NoQuestions { .. } => {
                 "a question asks for a noun, verb or preposition that also stands in the sentences just before it: \
@@ -303,10 +315,11 @@ impl Error {
     }
 }
 
-fn of_splits(only: &Option<Vec<Split>>) -> String {
-    let Some(only) = only else { return String::new() };
-    let codes: Vec<String> = only.iter().map(|split| format!("`{}`", split.code())).collect();
-    format!(" of {}", codes.join(" or "))
+fn of(only: &Option<Vec<Split>>, class: Option<WordClass>) -> String {
+    let codes = only.iter().flatten().map(|split| format!("`{}`", split.code()));
+    let codes = codes.collect::<Vec<_>>().join(" or ");
+    let of_splits = if codes.is_empty() { codes } else { format!(" of {codes}") };
+    class.map_or(of_splits.clone(), |class| format!("{of_splits} of class `{}`", class.code()))
 }
 
 /// As [`shown`], for what is about to be written.

@@ -50,7 +50,7 @@ impl<'a> Row<'a> {
     pub(crate) fn assemble(&self, assembler: &mut Assembler<'_>) -> Result<(), Flaw> {
         let class = code(&self.class, "class", "`NE`, `CN`, `V` or `P`", WordClass::from_code)?;
         let split = code(&self.split, "split", "`train`, `valid` or `test`", Split::from_code)?;
-        if !assembler.wants(split) {
+        if !assembler.wants(split, class) {
             return Ok(());
         }
         let sentences: Vec<&[u8]> = self.sentences.iter().map(|text| text.as_bytes()).collect();
@@ -294,55 +294,35 @@ mod tests {
 
     #[test]
     fn a_wrong_value_is_refused_by_its_key() {
-        refuses(
-            r#"{"sentences":"a"}"#,
-            expect![[r#"
-            error: bears.jsonl:1: `sentences`: expected a list of strings, found a string
-            hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
-        "#]],
-        );
-        refuses(
-            r#"{"sentences":["a",1]}"#,
-            expect![[r#"
-            error: bears.jsonl:1: `sentences`: expected a list of strings, found a list with `1` in it
-            hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
-        "#]],
-        );
-        refuses(
-            r#"{"sentences":[]}"#,
-            expect![[r#"
-            error: bears.jsonl:1: `question`: expected a string, found nothing
-            hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
-        "#]],
-        );
-        refuses(
-            r#"{"sentences":[],"question":"XXXXX","options":{}}"#,
-            expect![[r#"
-            error: bears.jsonl:1: `options`: expected a list of strings, found an object
-            hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
-        "#]],
-        );
-        refuses(
-            r#"{"sentences":[],"question":"XXXXX","options":["a","b"],"answer":0}"#,
-            expect![[r#"
-                error: bears.jsonl:1: `answer`: expected a string or null, found `0`
-                hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
-            "#]],
-        );
-        refuses(
-            r#"{"sentences":[],"question":"XXXXX","options":["a","b"],"class":"NN"}"#,
-            expect![[r#"
-                error: bears.jsonl:1: `class`: expected `NE`, `CN`, `V` or `P`, found `NN`
-                hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
-            "#]],
-        );
-        refuses(
-            r#"{"sentences":[],"question":"XXXXX","options":["a","b"],"split":"dev"}"#,
-            expect![[r#"
-                error: bears.jsonl:1: `split`: expected `train`, `valid` or `test`, found `dev`
-                hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
-            "#]],
-        );
+        for (line, message) in [
+            (r#"{"sentences":"a"}"#, "`sentences`: expected a list of strings, found a string"),
+            (
+                r#"{"sentences":["a",1]}"#,
+                "`sentences`: expected a list of strings, found a list with `1` in it",
+            ),
+            (r#"{"sentences":[]}"#, "`question`: expected a string, found nothing"),
+            (
+                r#"{"sentences":[],"question":"XXXXX","options":{}}"#,
+                "`options`: expected a list of strings, found an object",
+            ),
+            (
+                r#"{"sentences":[],"question":"XXXXX","options":["a","b"],"answer":0}"#,
+                "`answer`: expected a string or null, found `0`",
+            ),
+            (
+                r#"{"sentences":[],"question":"XXXXX","options":["a","b"],"class":"NN"}"#,
+                "`class`: expected `NE`, `CN`, `V` or `P`, found `NN`",
+            ),
+            (
+                r#"{"sentences":[],"question":"XXXXX","options":["a","b"],"split":"dev"}"#,
+                "`split`: expected `train`, `valid` or `test`, found `dev`",
+            ),
+        ] {
+            let error = parse(line.as_bytes()).unwrap_err();
+            assert_eq!(error.to_string(), format!("bears.jsonl:1: {message}"));
+            let hint = "a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`";
+            assert_eq!(error.hint().unwrap(), hint);
+        }
     }
 
     #[test]

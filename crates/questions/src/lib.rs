@@ -48,6 +48,7 @@ pub use open::{OpenOptions, Warnings};
 pub use output::write_file;
 pub use question::{Example, Question, Split, WordClass};
 pub use rules::{CandidateOrder, FillUp, Per, Rules};
+pub use running_text::BOOK_TITLE;
 pub use set::{BLANK, BLANK_WORD, BookText, NewQuestion, QuestionSet};
 pub use splits::{SplitFile, draw_splits};
 pub use statistics::{PUBLISHED, PUBLISHED_VOCABULARY, SplitStatistics, Statistics, Totals};

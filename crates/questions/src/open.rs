@@ -18,15 +18,16 @@ pub struct OpenOptions {
     pub split: Option<Split>,
     /// The splits to read, all if none is given; questions of unknown split are always read.
     pub only: Option<Vec<Split>>,
+    /// The class to read, all if none is given; questions of unknown class are always read.
+    pub only_class: Option<WordClass>,
 }
 
 impl OpenOptions {
-    /// Whether questions of this split are to be read.
-    pub(crate) fn wants(&self, split: Option<Split>) -> bool {
-        match (&self.only, split) {
-            (Some(only), Some(split)) => only.contains(&split),
-            _ => true,
-        }
+    /// Whether questions of this split and class are to be read.
+    pub(crate) fn wants(&self, split: Option<Split>, class: Option<WordClass>) -> bool {
+        let of_split = self.only.as_ref().zip(split).is_none_or(|(only, s)| only.contains(&s));
+        let of_class = self.only_class.zip(class).is_none_or(|(only, class)| only == class);
+        of_split && of_class
     }
 }
 
@@ -88,7 +89,11 @@ impl QuestionSet {
             open_released(path, options)?
         };
         match set.is_empty() {
-            true => Err(Error::Empty { path: path.to_owned(), only: options.only.clone() }),
+            true => Err(Error::Empty {
+                path: path.to_owned(),
+                only: options.only.clone(),
+                only_class: options.only_class,
+            }),
             false => Ok((set, warnings)),
         }
     }
@@ -109,8 +114,12 @@ fn open_file(path: &Path, options: &OpenOptions) -> Result<(QuestionSet, Warning
     }
 }
 
-/// Class and split from the name of a file, `cbtest_NE_valid_2000ex.txt`, where the caller leaves them open.
+/// Class and split from the name of a file: a released one, `cbtest_NE_valid_2000ex.txt`, tells them; what
+/// any other name seems to say holds where the caller leaves them open.
 fn with_origin_of_name(path: &Path, options: &OpenOptions) -> OpenOptions {
+    if let Some((split, class)) = released_origin(path) {
+        return OpenOptions { class: Some(class), split: Some(split), ..options.clone() };
+    }
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let parts = || name.split(|c: char| !c.is_alphanumeric());
     OpenOptions {
@@ -121,7 +130,7 @@ fn with_origin_of_name(path: &Path, options: &OpenOptions) -> OpenOptions {
                 _ => Split::from_code(part),
             })
         }),
-        only: options.only.clone(),
+        ..options.clone()
     }
 }
 
@@ -139,11 +148,12 @@ fn open_released(folder: &Path, options: &OpenOptions) -> Result<(QuestionSet, W
         return Err(Error::NoSet { path: folder.to_owned() });
     }
     files.sort();
-    files.retain(|((split, _), _)| options.wants(Some(*split)));
+    files.retain(|((split, class), _)| options.wants(Some(*split), Some(*class)));
     let splits: Vec<Split> =
-        Split::ALL.into_iter().filter(|&split| options.wants(Some(split))).collect();
+        Split::ALL.into_iter().filter(|&split| options.wants(Some(split), None)).collect();
     let with_options = |((split, class), path)| {
-        (path, OpenOptions { class: Some(class), split: Some(split), only: None })
+        let origin = (Some(class), Some(split));
+        (path, OpenOptions { class: origin.0, split: origin.1, ..OpenOptions::default() })
     };
     open_cbt_files(files.into_iter().map(with_options).collect(), folder, &splits)
 }
@@ -270,6 +280,31 @@ mod tests {
             ]
             .assert_eq(&error.hint().unwrap());
         }
+    }
+
+    #[test]
+    fn a_class_is_chosen_where_it_is_known_and_named_where_it_is_not() {
+        let folder = released();
+        let (set, _) = open(folder.path()).unwrap();
+        for (name, format) in
+            [("a.jsonl", Format::JsonLines), ("a.parquet", Format::Parquet), ("a", Format::Compact)]
+        {
+            set.write(&folder.path().join(name), format, false).unwrap();
+        }
+        fs::write(folder.path().join("own.txt"), TEST).unwrap();
+        let verbs = Some(WordClass::Verb);
+        let options = OpenOptions { class: verbs, only_class: verbs, ..OpenOptions::default() };
+        for name in ["", "a.jsonl", "a.parquet", "a", "own.txt"] {
+            let (set, _) = QuestionSet::open(&folder.path().join(name), &options).unwrap();
+            let classes: Vec<_> = (0..set.len()).map(|place| set.class(place)).collect();
+            assert_eq!(classes, [verbs; 2], "{name}");
+        }
+        let path = folder.path().join("cbtest_NE_test_2ex.txt");
+        let error = told(&QuestionSet::open(&path, &options).unwrap_err());
+        expect![[r#"
+            error: …/cbtest_NE_test_2ex.txt: holds no question of class `V`
+            hint: `goldilocks stats` lists the splits and classes that are there; `--on` and `--class` choose among them
+        "#]].assert_eq(&error.replace(folder.path().to_str().unwrap(), "…"));
     }
 
     #[test]

@@ -202,21 +202,24 @@ mod tests {
         assert!(matches!(write(false), Error::Exists { .. }));
         expect![[r#"
             error: …/set: cannot be written: not a directory
-            hint: nothing was left behind; does its folder exist, and may you write to it?
+            hint: nothing was left behind; may you write there?
         "#]]
         .assert_eq(&told(&write(true)).replace(folder.path().to_str().unwrap(), "…"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
     }
 
     #[test]
-    fn a_place_that_is_not_there_is_said() {
-        let nowhere = tempfile::tempdir().unwrap().path().join("gone").join("bears.txt");
-        let error = told(&write_file(&nowhere, false, |_| Ok(())).unwrap_err());
+    fn the_folder_of_a_file_is_made_unless_a_file_is_in_its_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep").join("house").join("bears.txt");
+        write_file(&path, false, |_| Ok(())).unwrap();
+        let inside = path.join("more.txt");
+        let error = told(&write_file(&inside, false, |_| Ok(())).unwrap_err());
         expect![[r#"
-            error: …/bears.txt: cannot be written: No such file or directory (os error 2)
-            hint: nothing was left behind; does its folder exist, and may you write to it?
+            error: …/deep/house/bears.txt/more.txt: cannot be written: Not a directory (os error 20)
+            hint: nothing was left behind; may you write there?
         "#]]
-        .assert_eq(&error.replace(nowhere.to_str().unwrap(), "…/bears.txt"));
+        .assert_eq(&error.replace(folder.path().to_str().unwrap(), "…"));
     }
 
     #[cfg(unix)]

@@ -9,6 +9,9 @@ use toml::{Table, Value};
 
 use crate::{Error, Result, WordClass};
 
+/// The most sentences of a context and the most candidates: more than any book has use for.
+const MOST: usize = 10_000;
+
 /// The rules of a build; the default is the released CBT.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -136,17 +139,18 @@ impl Rules {
     /// Whether the rules can be followed.
     ///
     /// # Errors
-    /// If a number is too small or a tag is not one of the tagger's.
+    /// If a number is too small or too large, or a tag is not one of the tagger's.
     pub fn check(&self) -> Result<()> {
         let wrong = |rule: &str, expected: &str, found: String| {
             let (rule, expected) = (rule.to_owned(), expected.to_owned());
             Err(Error::Rule { rule, expected, found })
         };
-        if self.context_sentences < 1 {
-            return wrong("context_sentences", "1 or more", self.context_sentences.to_string());
+        if !(1..=MOST).contains(&self.context_sentences) {
+            let expected = format!("1 to {MOST}");
+            return wrong("context_sentences", &expected, self.context_sentences.to_string());
         }
-        if self.n_candidates < 2 {
-            return wrong("n_candidates", "2 or more", self.n_candidates.to_string());
+        if !(2..=MOST).contains(&self.n_candidates) {
+            return wrong("n_candidates", &format!("2 to {MOST}"), self.n_candidates.to_string());
         }
         for (rule, tags) in [
             ("entity_tags", &self.entity_tags),
@@ -230,8 +234,10 @@ mod tests {
             change(&mut rules);
             rules.check().unwrap_err().to_string()
         };
-        expect!["rule `n_candidates`: expected 2 or more, found `1`"]
+        expect!["rule `n_candidates`: expected 2 to 10000, found `1`"]
             .assert_eq(&message(|rules| rules.n_candidates = 1));
+        expect!["rule `context_sentences`: expected 1 to 10000, found `18446744073709551615`"]
+            .assert_eq(&message(|rules| rules.context_sentences = usize::MAX));
         expect!["rule `verb_tags`: expected a Penn Treebank tag, found `VERB`"]
             .assert_eq(&message(|rules| rules.verb_tags.push("VERB".into())));
         expect!["rule `entities_never_asked`: expected an entity class of Stanford's recogniser, found `AGE`"]

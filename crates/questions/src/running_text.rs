@@ -21,7 +21,7 @@ use crate::flaw::Flaw;
 use crate::{BookText, QuestionSet, Split, sentence};
 
 /// How a line that begins a book begins.
-pub(crate) const BOOK_TITLE: &str = "_BOOK_TITLE_";
+pub const BOOK_TITLE: &str = "_BOOK_TITLE_";
 /// What the released files have behind the name of a book.
 pub(crate) const TITLE_ENDING: &str = ".txt.out";
 

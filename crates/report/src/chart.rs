@@ -288,7 +288,8 @@ impl Chart {
     }
 }
 
-fn shape(shape: Shape, x: f64, y: f64) -> String {
+/// A mark of a form at a place.
+pub fn shape(shape: Shape, x: f64, y: f64) -> String {
     match shape {
         Shape::Disc => format!("<circle class=\"mark\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"/>"),
         Shape::Ring => {

@@ -10,18 +10,23 @@ pub const HOSTILE: &str = "</script><img/src=x>\"'&|*_";
 
 /// Two test questions a class, in two books, the name of the second and its words hostile.
 pub fn set() -> QuestionSet {
-    set_of(2)
+    set_of(2, Split::Test)
+}
+
+/// The same for validation.
+pub fn valid_set() -> QuestionSet {
+    set_of(2, Split::Valid)
 }
 
 /// The first books of that set.
-pub fn set_of(n_books: usize) -> QuestionSet {
+pub fn set_of(n_books: usize, split: Split) -> QuestionSet {
     let mut set = QuestionSet::default();
     let words = ["Anna", HOSTILE, "saw", "the", "hen", "."].map(|word| set.intern(word));
     let [anna, hostile, saw, the, hen, stop] = words;
     for (number, name) in ["A_Hen.txt", HOSTILE].into_iter().enumerate().take(n_books) {
         let first = set.push_sentence([anna, saw, the, hen, stop]);
         set.push_sentence([hostile, saw, anna, stop]);
-        let split = Some(Split::Test);
+        let split = Some(split);
         let book =
             set.push_book(BookText { name: name.to_owned(), split, sentences: first..first + 2 });
         for class in WordClass::ALL {
@@ -48,14 +53,15 @@ pub fn row<'a>(set: &'a QuestionSet, name: &str, is_right: impl Fn(usize) -> boo
         let scores = if is_right(index) { vec![1.0, 0.0] } else { vec![0.0, 1.0] };
         Prediction::of(&set.example(index), id, scores, 1)
     };
-    let predictions = set.ids(Some(Split::Test)).into_iter().map(prediction).collect();
+    let predictions = set.ids(set.split(0)).into_iter().map(prediction).collect();
     let predictions = Predictions::new(format!("{name}.jsonl"), predictions).unwrap();
     let predictions = check_against(&predictions, set).unwrap();
     Row {
         name: name.to_owned(),
         label: name.to_owned(),
         settings: Vec::new(),
-        runs: vec![Run { seed: 1, predictions }],
+        runs: vec![Run { seed: 1, version: "0.1.0".to_owned(), predictions }],
+        looked: Vec::new(),
     }
 }
 

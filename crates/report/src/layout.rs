@@ -99,11 +99,16 @@ fn notes(table: &Table, with_paper: bool) -> Vec<String> {
             notes.push(format!("{} {}", mark(footnote), footnote.text()));
         }
     }
-    let with_settings = table.rows.iter().filter(|row| !row.settings.is_empty());
-    let settings: Vec<String> =
-        with_settings.map(|row| format!("{} ({})", row.name, settings(&row.settings))).collect();
+    let with_settings = table.rows.iter().filter(|row| !row.untold.is_empty());
+    let mut settings: Vec<String> =
+        with_settings.map(|row| format!("{} ({})", row.name, settings(&row.untold))).collect();
+    settings.dedup();
     if !settings.is_empty() {
         notes.push(format!("Settings other than the defaults: {}.", settings.join("; ")));
+    }
+    if !table.other_versions.is_empty() {
+        let versions = table.other_versions.join(", ");
+        notes.push(format!("Some rows were made by other versions of the program: {versions}."));
     }
     notes.push(made(&table.provenance, &table.seeds));
     notes
@@ -111,7 +116,7 @@ fn notes(table: &Table, with_paper: bool) -> Vec<String> {
 
 /// What the second line of a row is.
 fn about_paper(table: &Table, with_paper: bool) -> String {
-    if !with_paper {
+    if !with_paper || table.kind.published().rows.is_empty() {
         String::new()
     } else if table.is_comparable {
         format!(

@@ -11,12 +11,14 @@
 
 mod chart;
 mod csv;
+mod curve;
 mod details;
 mod error;
 mod files;
 mod grid;
 mod latex;
 mod layout;
+mod looked;
 mod markdown;
 mod number;
 mod page;
@@ -35,6 +37,7 @@ use evaluation::Checked;
 use questions::{QuestionSet, Statistics};
 
 pub use error::Error;
+pub use looked::{Looked, Window};
 pub use number::{count as thousands, interval, share};
 pub use paper::TableKind;
 pub use passage::{book_title, spaced};
@@ -68,6 +71,8 @@ pub struct Row<'a> {
     pub settings: Vec<(String, String)>,
     /// One run a seed; figures of several seeds are means.
     pub runs: Vec<Run<'a>>,
+    /// What it looked at in some questions (Figure 2), where it is known.
+    pub looked: Vec<Looked>,
 }
 
 /// The answers of one trained model.
@@ -75,6 +80,8 @@ pub struct Row<'a> {
 pub struct Run<'a> {
     /// The seed that it was trained or drawn from.
     pub seed: u64,
+    /// The version of the program that made it.
+    pub version: String,
     /// Its predictions, all splits together, fitted to the question set.
     pub predictions: Checked<'a>,
 }
@@ -144,14 +151,22 @@ pub fn text(report: &Report<'_>) -> Result<String, Error> {
 /// Writes `index.html` and each table as `.md`, `.tex` and `.csv` into a folder; gives their paths.
 ///
 /// # Errors
-/// [`Error::Exists`] where a file is there already and `overwrite` is not set, before anything is
-/// written; [`Error::File`]; [`Error::Evaluation`] where predictions give no figure.
+/// [`Error::Exists`] where a report is there already and `overwrite` is not set; [`Error::ForeignFolder`] where
+/// the folder holds anything else; [`Error::File`]; [`Error::Evaluation`] where predictions give no figure.
 pub fn write(report: &Report<'_>, folder: &Path, overwrite: bool) -> Result<Vec<PathBuf>, Error> {
     let tables = tables(report)?;
     let grids = grids(report, &tables, |_| true);
     let mut files = vec![("index.html".to_owned(), page::write(report, &tables, &grids)?)];
+    let has_curve = |name: &str| {
+        tables.iter().any(|table| table.kind.code() == name && curve::Curve::of(table).is_some())
+    };
     for (name, grid) in &grids {
-        files.push((format!("{name}.md"), markdown::write(grid)));
+        let picture = if has_curve(name) {
+            markdown::picture(grid, &format!("{name}-curve.svg"))
+        } else {
+            String::new()
+        };
+        files.push((format!("{name}.md"), picture + &markdown::write(grid)));
         files.push((format!("{name}.tex"), latex::write(grid)));
     }
     if report.statistics {
@@ -160,6 +175,11 @@ pub fn write(report: &Report<'_>, folder: &Path, overwrite: bool) -> Result<Vec<
     }
     for table in &tables {
         files.push((format!("{}.csv", table.kind.code()), csv::write(table)));
+        if let Some(curve) = curve::Curve::of(table) {
+            let name = format!("{}-curve", table.kind.code());
+            files.push((format!("{name}.svg"), curve.file()));
+            files.push((format!("{name}.tex"), curve.latex()));
+        }
     }
     files::write_all(folder, &files, overwrite)
 }

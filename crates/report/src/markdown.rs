@@ -22,6 +22,11 @@ pub fn write(grid: &Grid) -> String {
     lines.join("\n") + "\n"
 }
 
+/// A picture above its table.
+pub fn picture(grid: &Grid, file: &str) -> String {
+    format!("![{}]({file})\n\n", escape(&grid.title))
+}
+
 fn row(row: &GridRow) -> String {
     let label: Vec<String> = row.label.iter().map(|line| escape(line.trim())).collect();
     let cells = row.cells.iter().map(|cell| {

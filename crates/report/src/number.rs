@@ -24,6 +24,11 @@ pub fn difference(value: f64) -> String {
     format!("{sign}{text}")
 }
 
+/// A number's text with a real minus sign.
+pub fn minus(text: &str) -> String {
+    text.replace('-', "−")
+}
+
 /// A whole number with its thousands apart: `669,343`.
 pub fn count(value: usize) -> String {
     let digits = value.to_string();

@@ -3,6 +3,8 @@
 //!
 //! Everything from data is escaped: by the template engine, and in drawings by `chart::escape`.
 
+mod alone;
+
 use std::collections::BTreeMap;
 
 use evaluation::breakdown::Missed;
@@ -11,12 +13,15 @@ use minijinja::value::Serde;
 use serde::Serialize;
 
 use crate::chart::{Axis, Chart, ChartRow, Mark, Panel, Series, Shape};
+use crate::curve::Curve;
 use crate::details::people::{self, PeopleOfRow};
 use crate::details::{Section, breakdowns, missed, pairs};
 use crate::grid::Grid;
 use crate::passage::Passage;
 use crate::table::{Figures, Table, TableRow};
-use crate::{Error, Report, Row, layout, number};
+use crate::{Error, Looked, Report, Row, layout, number};
+
+pub use alone::{bare, stand_alone};
 
 /// How many questions that every model misses are shown.
 const SHOWN_MISSED: usize = 5;
@@ -25,6 +30,7 @@ const SHOWN_MISSED: usize = 5;
 #[derive(Serialize)]
 struct PageView<'a> {
     style: &'static str,
+    picture_label: &'static str,
     script: &'static str,
     title: &'a str,
     verdict: Vec<String>,
@@ -34,6 +40,7 @@ struct PageView<'a> {
     sections: Vec<SectionView<'a>>,
     missed: Option<MissedView<'a>>,
     people: Vec<PeopleOfRow>,
+    looked: Vec<LookedView<'a>>,
     caption: String,
     made: MadeView<'a>,
 }
@@ -77,6 +84,20 @@ struct MissedQuestion<'a> {
     answers: Vec<(&'a str, &'a str)>,
 }
 
+/// What a model looked at.
+#[derive(Serialize)]
+struct LookedView<'a> {
+    label: &'a str,
+    questions: Vec<LookedQuestion>,
+}
+
+/// The figure is HTML already.
+#[derive(Serialize)]
+struct LookedQuestion {
+    summary: String,
+    figure: String,
+}
+
 /// How it was made.
 #[derive(Serialize)]
 struct MadeView<'a> {
@@ -95,6 +116,7 @@ struct MadeRow<'a> {
     name: &'a str,
     settings: String,
     seeds: String,
+    version: &'a str,
     files: String,
 }
 
@@ -116,20 +138,28 @@ pub fn write(
         sections.extend(breakdowns::breakdowns(report, first));
         missed_all = Some(missed::missed(report, first)?);
     }
+    let curve = first.and_then(Curve::of);
     let missed = missed_all.as_ref().filter(|missed| !missed.models.is_empty());
     let view = PageView {
-        style: include_str!("page/page.css"),
+        style: alone::STYLE,
         script: include_str!("page/page.js"),
         title: &report.title,
-        verdict: first.map(verdict).unwrap_or_default(),
-        picture: first
-            .filter(|table| !table.rows.is_empty())
-            .map(|table| chart_view(&picture(table))),
+        verdict: first.map(|table| verdict(table, curve.as_ref())).unwrap_or_default(),
+        picture: first.filter(|table| !table.rows.is_empty()).map(|table| match &curve {
+            Some(curve) => curve_view(curve),
+            None => chart_view(&picture(table)),
+        }),
+        picture_label: if curve.is_some() {
+            "the Goldilocks curve"
+        } else {
+            "ours beside the paper’s"
+        },
         grids: grids.iter().map(|(name, grid)| grid_view(name, grid)).collect(),
         example: first.and_then(|table| example(report, table)),
         sections: sections.iter().map(section_view).collect(),
         missed: missed.map(missed_view),
         people: people::people(report)?,
+        looked: first.map(|table| looked_views(report, table)).unwrap_or_default(),
         caption: first.map(caption).unwrap_or_default(),
         made: made(report, tables),
     };
@@ -151,6 +181,28 @@ fn chart_view(chart: &Chart) -> ChartView {
     ChartView { wide: chart.wide(), narrow: chart.narrow(), legend: chart.legend() }
 }
 
+fn curve_view(curve: &Curve) -> ChartView {
+    ChartView { wide: curve.wide(), narrow: curve.narrow(), legend: curve.legend() }
+}
+
+fn looked_views<'a>(report: &Report<'_>, table: &'a Table) -> Vec<LookedView<'a>> {
+    let view = |(number, row): (usize, &'a TableRow)| {
+        let looked = &report.rows[row.ours?].looked;
+        let question = |(place, looked): (usize, &Looked)| LookedQuestion {
+            summary: format!(
+                "{}: {}, {}",
+                looked.class.map_or("Question", questions::WordClass::label),
+                looked.candidates[looked.predicted],
+                looked.verdict()
+            ),
+            figure: looked.figure(&format!("looked-{number}-{place}")),
+        };
+        let questions: Vec<LookedQuestion> = looked.iter().enumerate().map(question).collect();
+        (!questions.is_empty()).then_some(LookedView { label: &row.label, questions })
+    };
+    table.rows.iter().enumerate().filter_map(view).collect()
+}
+
 fn section_view(section: &Section) -> SectionView<'_> {
     let Section { title, text, chart, grid } = section;
     SectionView {
@@ -169,7 +221,12 @@ fn caption(table: &Table) -> String {
 }
 
 /// The first sentences of the page: what the picture shows, in words.
-fn verdict(table: &Table) -> Vec<String> {
+fn verdict(table: &Table, curve: Option<&Curve>) -> Vec<String> {
+    if let Some(curve) = curve {
+        let mut sentences = curve.verdict();
+        sentences.push(table.provenance.source.sentence().to_owned());
+        return sentences;
+    }
     let (mut inside, mut above, mut below) = (0, 0, 0);
     for difference in table.differences() {
         match difference {
@@ -183,6 +240,9 @@ fn verdict(table: &Table) -> Vec<String> {
     let n_run = models().filter(|row| row.ours.is_some()).count();
     let answer = match (n_run, n_judged) {
         (0, _) => "No model has been run yet.".to_owned(),
+        _ if table.kind.published().rows.is_empty() => {
+            "The paper prints no figures for these rows.".to_owned()
+        }
         (_, 0) => {
             "No figure is judged against the paper’s: the questions are not the paper’s.".to_owned()
         }
@@ -307,6 +367,7 @@ fn made<'a>(report: &'a Report<'_>, tables: &[Table]) -> MadeView<'a> {
             name: &row.name,
             settings: if settings.is_empty() { "defaults".to_owned() } else { settings },
             seeds: seeds.join(", "),
+            version: row.runs.first().map_or("", |run| &run.version),
             files: files.join(", "),
         }
     };

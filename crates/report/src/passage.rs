@@ -77,11 +77,11 @@ fn query_words<'a>(question: &Question<'a>) -> Vec<&'a str> {
 
 /// Tokens as a book prints them: whether a space stands before each, and its text.
 pub fn spaced<'a>(words: &[&'a str]) -> Vec<(bool, &'a str)> {
-    let mut joins_next = true;
+    let mut joins = true;
     let spaced = words.iter().map(|&word| {
-        let has_space = !joins_next && !joins_previous(word);
-        joins_next = matches!(word, "``" | "`" | "-LRB-" | "-LSB-" | "(" | "[" | "“" | "‘");
-        (has_space, printed(word))
+        let has_space = !joins && !joins_previous(word);
+        joins = joins_next(word);
+        (has_space, typeset(word))
     });
     spaced.collect()
 }
@@ -118,8 +118,13 @@ fn runs(words: &[&str], candidates: &[Candidate]) -> Vec<Run> {
     runs
 }
 
+/// Whether the next token stands right behind this one.
+pub fn joins_next(word: &str) -> bool {
+    matches!(word, "``" | "`" | "-LRB-" | "-LSB-" | "(" | "[" | "“" | "‘")
+}
+
 /// Whether a token stands right behind the one before it.
-fn joins_previous(word: &str) -> bool {
+pub fn joins_previous(word: &str) -> bool {
     let is_punctuation = || {
         let closing =
             [",", ".", ";", ":", "!", "?", "''", "'", ")", "]", "-RRB-", "-RSB-", "...", "”", "’"];
@@ -129,7 +134,8 @@ fn joins_previous(word: &str) -> bool {
     is_punctuation() || is_clitic()
 }
 
-fn printed(word: &str) -> &str {
+/// A token as a reader expects it.
+pub fn typeset(word: &str) -> &str {
     match word {
         "``" => "“",
         "''" => "”",

@@ -3,9 +3,12 @@
 //! The paper's rows come in the paper's order, each with the runs of ours that match it, or with none;
 //! nothing is hidden. Ours beyond the paper come after the last row.
 
+use std::collections::BTreeSet;
+
 use evaluation::{Accuracy, Difference, Results, Spread, evaluate, over_seeds};
 use questions::Split;
 
+use crate::curve::Place;
 use crate::layout::settings;
 use crate::paper::{Footnote, PublishedColumn, PublishedRow, PublishedTable, TableKind, Variant};
 use crate::{Error, Provenance, Report, Row, number};
@@ -21,6 +24,8 @@ pub struct Table {
     pub is_comparable: bool,
     /// The seeds behind its figures, in order.
     pub seeds: Vec<u64>,
+    /// The versions of the program behind its figures, the report's own left out.
+    pub other_versions: Vec<String>,
     /// Its rows.
     pub rows: Vec<TableRow>,
 }
@@ -34,6 +39,8 @@ pub struct TableRow {
     pub name: String,
     /// The settings that were not left at their defaults.
     pub settings: Vec<(String, String)>,
+    /// Those of them that its label does not tell.
+    pub untold: Vec<(String, String)>,
     /// The seeds behind ours.
     pub seeds: Vec<u64>,
     /// The paper's label, or ours beyond the paper.
@@ -102,6 +109,7 @@ impl Table {
                 ours: place,
                 name: name.expect("a row is the paper's or ours").to_owned(),
                 settings: ours.map(|ours| ours.settings.clone()).unwrap_or_default(),
+                untold: ours.map(|ours| ours.settings.clone()).unwrap_or_default(),
                 seeds: ours.iter().flat_map(|ours| &ours.runs).map(|run| run.seed).collect(),
                 label: label.expect("a row is the paper's or ours").to_owned(),
                 block: paper.map_or(last_block, |paper| paper.block),
@@ -111,6 +119,9 @@ impl Table {
             }
         };
         let mut rows: Vec<TableRow> = rows.into_iter().map(row).collect();
+        if kind == TableKind::Goldilocks {
+            rows.iter_mut().for_each(place_on_curve);
+        }
         tell_apart(&mut rows);
         for column in 0..published.columns.len() {
             mark_best(&mut rows, column);
@@ -118,7 +129,9 @@ impl Table {
         let mut seeds: Vec<u64> = rows.iter().flat_map(|row| row.seeds.iter().copied()).collect();
         seeds.sort_unstable();
         seeds.dedup();
-        Ok(Self { kind, provenance: report.provenance.clone(), is_comparable, seeds, rows })
+        let other_versions = other_versions(report);
+        let provenance = report.provenance.clone();
+        Ok(Self { kind, provenance, is_comparable, seeds, other_versions, rows })
     }
 
     /// Its columns.
@@ -203,12 +216,29 @@ fn variants(row: &Row<'_>) -> Vec<Variant> {
     row.settings.iter().filter_map(|(key, value)| Variant::from_setting(key, value)).collect()
 }
 
+fn other_versions(report: &Report<'_>) -> Vec<String> {
+    let runs = report.rows.iter().flat_map(|row| &row.runs);
+    let versions: BTreeSet<&str> = runs.map(|run| run.version.as_str()).collect();
+    let is_other = |version: &&&str| **version != report.provenance.version;
+    versions.iter().filter(is_other).map(|version| (*version).to_owned()).collect()
+}
+
+/// Calls a row of the Goldilocks curve by its place there.
+fn place_on_curve(row: &mut TableRow) {
+    if let Some(place) = Place::of(&row.settings) {
+        row.label = place.label();
+        row.block = place.block();
+        row.untold.retain(|(key, _)| !Place::tells(key));
+    }
+}
+
 /// Adds the settings to labels that stand twice: two runs of one row of the paper.
 fn tell_apart(rows: &mut [TableRow]) {
     let labels: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
-    for row in rows.iter_mut().filter(|row| !row.settings.is_empty()) {
+    for row in rows.iter_mut().filter(|row| !row.untold.is_empty()) {
         if labels.iter().filter(|label| **label == row.label).count() > 1 {
-            row.label = format!("{}, {}", row.label, settings(&row.settings));
+            row.label = format!("{}, {}", row.label, settings(&row.untold));
+            row.untold.clear();
         }
     }
 }

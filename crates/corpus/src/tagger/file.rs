@@ -52,13 +52,7 @@ impl Tagger {
         put_lexicon(&mut body, &self.lexicon);
         put_weights(&mut body, &self.pos);
         put_weights(&mut body, &self.entity);
-        let packed = zstd::bulk::compress(&body, LEVEL).expect("packing in memory can't fail");
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend(VERSION.to_le_bytes());
-        bytes.extend((body.len() as u32).to_le_bytes());
-        bytes.extend(&Sha256::digest(&packed)[..16]);
-        bytes.extend(packed);
-        bytes
+        file_of(&body, LEVEL)
     }
 
     /// Writes a weights file; a file of that name is replaced once the new one is complete.
@@ -230,6 +224,17 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// A file with that body, packed, and a header that fits it.
+fn file_of(body: &[u8], level: i32) -> Vec<u8> {
+    let packed = zstd::bulk::compress(body, level).expect("packing in memory can't fail");
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(VERSION.to_le_bytes());
+    bytes.extend((body.len() as u32).to_le_bytes());
+    bytes.extend(&Sha256::digest(&packed)[..16]);
+    bytes.extend(packed);
+    bytes
+}
+
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
@@ -262,17 +267,6 @@ mod tests {
             ),
             entity: Weights::new(vec![0], vec![0, 1], vec![entry(12, 127)]),
         }
-    }
-
-    /// A file with that body and a header that fits it.
-    fn file(body: &[u8]) -> Vec<u8> {
-        let packed = zstd::bulk::compress(body, 1).unwrap();
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend(VERSION.to_le_bytes());
-        bytes.extend((body.len() as u32).to_le_bytes());
-        bytes.extend(&Sha256::digest(&packed)[..16]);
-        bytes.extend(packed);
-        bytes
     }
 
     fn body(tagger: &Tagger) -> Vec<u8> {
@@ -320,8 +314,8 @@ mod tests {
             damage(&flipped),
             damage(&good[..good.len() - 1]),
             damage(&long),
-            damage(&file(&left_over)),
-            damage(&file(short)),
+            damage(&file_of(&left_over, 1)),
+            damage(&file_of(short, 1)),
             damage(&twice.to_bytes()),
         ];
         expect![[r#"
@@ -346,7 +340,7 @@ mod tests {
         #[test]
         fn any_bytes_give_a_tagger_or_an_error(bytes: Vec<u8>) {
             let _ = Tagger::from_bytes(&bytes);
-            let _ = Tagger::from_bytes(&file(&bytes));
+            let _ = Tagger::from_bytes(&file_of(&bytes, 1));
         }
 
         /// The checksum is made to fit, so that the damage reaches the reader of the body.
@@ -358,7 +352,7 @@ mod tests {
             let place = place.index(body.len());
             body[place] = byte;
             for body in [&body[..], &body[..cut.index(body.len())]] {
-                if let Ok(tagger) = Tagger::from_bytes(&file(body)) {
+                if let Ok(tagger) = Tagger::from_bytes(&file_of(body, 1)) {
                     tagger.tag(vec![vec!["the".into(), "Bär".into()]]);
                 }
             }

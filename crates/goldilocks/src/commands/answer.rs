@@ -1,5 +1,6 @@
 //! `goldilocks answer MODELDIR SET…`: a model's scores for every question, as a predictions file.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -47,8 +48,11 @@ pub struct Options {
 
 /// Answers and writes; without `--on`, a folder's validation and test splits.
 pub fn run(options: &Options, progress: Progress) -> Result<()> {
-    if options.output.exists() && !options.force {
-        return Err(Failure::OutputExists { path: options.output.clone() }.into());
+    super::check_output(&options.output, options.force)?;
+    let mut named = BTreeSet::new();
+    let mut is_new = |path: &PathBuf| named.insert(path.canonicalize().unwrap_or(path.clone()));
+    if let Some(path) = options.sets.iter().find(|path| !is_new(path)) {
+        return Err(Failure::NamedTwice { path: path.clone() }.into());
     }
     let (model, _) = models::load(&options.model)?;
     let mut predictions = Vec::new();

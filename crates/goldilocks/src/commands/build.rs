@@ -1,7 +1,6 @@
 //! `goldilocks build`: books → a folder of questions (§2).
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Result;
 use corpus::Tagger;
@@ -49,9 +48,9 @@ pub struct Options {
     /// Change any rule; a built folder's manifest.toml lists all of them
     #[arg(long = "set", value_name = "RULE=VALUE")]
     rules: Vec<String>,
-    /// Leave out books that are too short for a question instead of stopping
+    /// Leave out books that are damaged, empty or too short for a question, each with a warning, instead of stopping
     #[arg(long)]
-    skip_short: bool,
+    skip_bad: bool,
     /// Replace the output folder if it is there
     #[arg(long)]
     force: bool,
@@ -90,32 +89,30 @@ fn build(options: &Options, progress: Progress) -> Result<(Built, Vec<BookLine>)
     let builder = Builder::new(rules.clone(), options.seed, &known)?;
 
     let bar = progress.steps("build", sources.len() as u64);
-    let n_short = AtomicUsize::new(0);
-    let read = |(source, &split): (&Source, &Split)| -> Result<Option<(BookQuestions, BookLine)>> {
+    let read = |(source, &split): (&Source, &Split)| -> Result<(BookQuestions, BookLine)> {
         let (book, sha256) = source.book(options.like.is_none(), tagger)?;
-        let questions = match builder.read(source.path(), &book, split) {
-            Err(questions::Error::TooFewSentences { .. }) if options.skip_short => {
-                n_short.fetch_add(1, Ordering::Relaxed);
-                return Ok(None);
-            }
-            other => other?,
-        };
+        let questions = builder.read(source.path(), &book, split)?;
         let n_words = book.sentences.iter().map(Vec::len).sum();
         let n_sentences = book.sentences.len();
         bar.set_message(book.name.clone());
         bar.inc(1);
-        Ok(Some((questions, BookLine { name: book.name, split, sha256, n_sentences, n_words })))
+        Ok((questions, BookLine { name: book.name, split, sha256, n_sentences, n_words }))
     };
-    let books: Vec<_> = sources.par_iter().zip(&splits).map(read).collect::<Result<_>>()?;
+    // A book that may be left out is an error that does not stop the others.
+    let read = |book| match read(book) {
+        Err(error) if options.skip_bad && is_bad_book(&error) => Ok(Err(error)),
+        other => other.map(Ok),
+    };
+    let read: Vec<_> = sources.par_iter().zip(&splits).map(read).collect::<Result<_>>()?;
     bar.finish_and_clear();
-    let (books, lines): (Vec<_>, Vec<_>) = books.into_iter().flatten().unzip();
+    let (books, lines) = options.without_bad(&sources, read)?;
 
     let built = builder.finish(books, options.counts())?;
     let writing = progress.spinner("write", options.output.display().to_string());
     let manifest = options.manifest(&rules, &lines)?;
     questions::compact::write(&built.set, &options.output, manifest, options.force)?;
     writing.finish_and_clear();
-    warn(&built, n_short.into_inner());
+    warn(&built);
     Ok((built, lines))
 }
 
@@ -150,6 +147,35 @@ impl Options {
             }
         };
         Ok(names.iter().map(|name| file.split(name)).collect::<Result<_, _>>()?)
+    }
+
+    /// The books that could be read, in the splits that are drawn among them; tells of the others.
+    fn without_bad(
+        &self,
+        sources: &[Source],
+        read: Vec<Result<(BookQuestions, BookLine)>>,
+    ) -> Result<(Vec<BookQuestions>, Vec<BookLine>)> {
+        let mut good = Vec::new();
+        for (source, result) in sources.iter().zip(read) {
+            match result {
+                Ok(book) => good.push((source.clone(), book)),
+                Err(error) => crate::failure::warn(format_args!("left out: {error:#}")),
+            }
+        }
+        let n_bad = sources.len() - good.len();
+        let (sources, books): (Vec<Source>, Vec<_>) = good.into_iter().unzip();
+        if n_bad == 0 {
+            return Ok(books.into_iter().unzip());
+        }
+        if books.is_empty() {
+            return Err(Failure::NoGoodBook { n_books: n_bad }.into());
+        }
+        let all = super::counted(n_bad + books.len(), "book");
+        crate::failure::warn(format_args!("{} of {all} left out", super::thousands(n_bad)));
+        let in_split = |((questions, line), split): ((BookQuestions, BookLine), Split)| {
+            (questions.in_split(split), BookLine { split, ..line })
+        };
+        Ok(books.into_iter().zip(self.splits(&sources)?).map(in_split).unzip())
     }
 
     fn counts(&self) -> Counts {
@@ -189,6 +215,13 @@ impl Options {
             self.seed,
         ))?;
         super::print(format_args!("{}", counts_table(&built.set)))?;
+        if self.split.is_none() && !self.books.is_empty() && lines.len() < 3 {
+            let drawn = lines.iter().map(|line| format!("{} is {}", line.name, line.split.code()));
+            super::print(format_args!(
+                "\nSplits, drawn: {}. `--split FILE` gives others; of three books or more, each split gets one.\n",
+                drawn.collect::<Vec<_>>().join(", ")
+            ))?;
+        }
         super::print(format_args!("\n{}\n", self.output.display()))
     }
 }
@@ -211,13 +244,19 @@ fn counts_table(set: &questions::QuestionSet) -> String {
     table + "\n"
 }
 
-fn warn(built: &Built, n_short: usize) {
-    if n_short > 0 {
-        crate::failure::warn(format_args!(
-            "{} left out: too short for a question",
-            super::counted(n_short, "book")
-        ));
-    }
+/// Whether the fault is the book's own: one that is not there was named wrongly.
+fn is_bad_book(error: &anyhow::Error) -> bool {
+    use corpus::Error::{Binary, DamagedEpub, Empty, Io, TooLong};
+    let is_short = matches!(error.downcast_ref(), Some(questions::Error::TooFewSentences { .. }));
+    let read = error.downcast_ref();
+    is_short
+        || matches!(
+            read,
+            Some(Binary { .. } | DamagedEpub { .. } | Empty { .. } | Io { .. } | TooLong { .. })
+        )
+}
+
+fn warn(built: &Built) {
     for shortfall in &built.shortfalls {
         crate::failure::warn(format_args!(
             "{} {}: {} questions where the released set has {}: all of them are kept",

@@ -4,9 +4,8 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use evaluation::Predictions;
+use evaluation::{Only, Predictions, QuestionIndex};
 
-use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::sets::{self, Origin};
 
@@ -40,12 +39,14 @@ pub struct Options {
 
 /// Combines and writes; says which weights were fitted.
 pub fn run(options: &Options, progress: Progress) -> Result<()> {
-    if options.output.exists() && !options.force {
-        return Err(Failure::OutputExists { path: options.output.clone() }.into());
-    }
+    super::check_output(&options.output, options.force)?;
     let questions = options.questions.as_deref();
-    let read = |paths: &[PathBuf]| sets::predictions(paths, questions, &options.origin, progress);
-    let (models, fit) = (read(&options.predictions)?, read(&options.fit)?);
+    let read = |paths: &[PathBuf], only: Only| {
+        sets::predictions(paths, questions, &options.origin, &only, progress)
+    };
+    let models = read(&options.predictions, options.origin.only())?;
+    // `--on` chooses what is combined: weights are fitted on other splits than that.
+    let fit = read(&options.fit, Only { splits: Vec::new(), ..options.origin.only() })?;
     let models: Vec<&Predictions> = models.iter().collect();
     let name = options.output.display().to_string();
     let mut combined = if fit.is_empty() {
@@ -56,8 +57,10 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     };
     if let (true, Some(path)) = (options.exclude_cooccurrences, questions) {
         let answered = sets::answered(std::slice::from_ref(&combined));
-        let set = sets::open(path, &options.origin, &answered, progress)?;
-        let checked = evaluation::check_against(&combined, &set)?;
+        let set = sets::open_answered(path, &options.origin, &answered, progress)?;
+        let index = QuestionIndex::new(&set, std::slice::from_ref(&combined));
+        let index = index.only(options.origin.only());
+        let checked = index.check(&combined)?;
         combined = evaluation::exclude_cooccurrences(&name, &checked, options.seed)?;
     }
     combined.write(&options.output)?;

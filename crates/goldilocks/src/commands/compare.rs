@@ -34,7 +34,8 @@ pub struct Options {
 /// Prints the differences, a table a split.
 pub fn run(options: &Options, progress: Progress) -> Result<()> {
     let paths = [options.first.clone(), options.second.clone()];
-    let files = sets::predictions(&paths, options.questions.as_deref(), &options.origin, progress)?;
+    let (questions, origin) = (options.questions.as_deref(), &options.origin);
+    let files = sets::predictions(&paths, questions, origin, &origin.only(), progress)?;
     let comparisons = evaluation::compare(&files[0], &files[1], options.seed)?;
     if options.json {
         return super::print(format_args!("{}\n", serde_json::to_string_pretty(&comparisons)?));
@@ -42,6 +43,11 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     comparisons
         .iter()
         .try_for_each(|comparison| super::print(format_args!("{}", table(comparison))))
+}
+
+/// Four places, and never 0: no test gives that.
+fn probability(p: f64) -> String {
+    if p < 0.0001 { "< 0.0001".to_owned() } else { format!("{p:.4}") }
 }
 
 fn table(comparison: &Comparison) -> String {
@@ -55,12 +61,12 @@ fn table(comparison: &Comparison) -> String {
         let label = WordClass::from_code(code).map_or("All", WordClass::label);
         let interval = format!("{:+.3} to {:+.3}", paired.low, paired.high);
         text += &format!(
-            "  {label:16}{:>+7.3}{interval:>18}{:>8}{:>8}{:>12.4}{:>12}{:>8}\n",
+            "  {label:16}{:>+7.3}{interval:>18}{:>8}{:>8}{:>12}{:>12}{:>8}\n",
             paired.difference,
             super::thousands(paired.only_first),
             super::thousands(paired.only_second),
-            paired.p,
-            paired.p_holm.map_or(String::new(), |p| format!("{p:.4}")),
+            probability(paired.p),
+            paired.p_holm.map_or(String::new(), probability),
             super::thousands(paired.n),
         );
     }
@@ -77,4 +83,17 @@ fn table(comparison: &Comparison) -> String {
         }
     };
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_probability_is_not_nought() {
+        assert_eq!(
+            [1.0, 0.0001, 0.000_099, 1e-300].map(probability),
+            ["1.0000", "0.0001", "< 0.0001", "< 0.0001"]
+        );
+    }
 }

@@ -35,13 +35,11 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
         &options.predictions,
         options.questions.as_deref(),
         &options.origin,
+        &options.origin.only(),
         progress,
     )?;
-    let mut results: Vec<Vec<Results>> =
+    let results: Vec<Vec<Results>> =
         files.iter().map(evaluation::evaluate).collect::<Result<_, _>>()?;
-    let on = &options.origin.on;
-    let is_wanted = |split: Option<Split>| on.is_empty() || split.is_none_or(|s| on.contains(&s));
-    results.iter_mut().for_each(|of_file| of_file.retain(|results| is_wanted(results.split)));
     if options.json {
         let all: Vec<&Results> = results.iter().flatten().collect();
         return super::print(format_args!("{}\n", serde_json::to_string_pretty(&all)?));

@@ -7,7 +7,9 @@ pub mod combine;
 pub mod compare;
 pub mod convert;
 pub mod evaluate;
+pub mod explain;
 pub mod fetch;
+pub mod lm;
 pub mod models;
 pub mod report;
 pub mod reproduce;
@@ -17,9 +19,11 @@ pub mod study;
 pub mod tag;
 pub mod train;
 pub mod train_tagger;
+pub mod tune;
 
 use std::fmt::Arguments;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
 
 use anyhow::Result;
 use questions::{Split, WordClass};
@@ -38,6 +42,15 @@ pub enum Like {
 /// Writes to stdout; a closed pipe is an error here, which `main` takes for success.
 pub fn print(text: Arguments<'_>) -> Result<()> {
     Ok(std::io::stdout().lock().write_fmt(text)?)
+}
+
+/// Refuses an output file that is there already, or a folder in its place, before any work is done.
+fn check_output(path: &Path, force: bool) -> Result<()> {
+    match path.is_dir() {
+        _ if path.exists() && !force => Err(Failure::OutputExists { path: path.to_owned() }.into()),
+        true => Err(Failure::file(path)(ErrorKind::IsADirectory.into()).into()),
+        false => Ok(()),
+    }
 }
 
 /// Parses `KEY=VALUE`; a value that is not TOML is taken for a string, so that `per=token` needs no quotes.

@@ -22,7 +22,7 @@ pub struct Options {
     questions: PathBuf,
     #[command(flatten)]
     origin: Origin,
-    /// Tables to fill: table-2, validation, cnn, ablation, anonymised, windows, goldilocks
+    /// Tables to fill: table-2, validation, cnn, ablation, anonymised, windows, goldilocks, variants
     #[arg(long = "table", value_name = "TABLE", default_value = "table-2", value_parser = table)]
     tables: Vec<TableKind>,
     /// Seed that the predictions come from, for the table's notes
@@ -45,13 +45,14 @@ fn table(code: &str) -> Result<TableKind, String> {
 pub fn run(options: &Options, progress: Progress) -> Result<()> {
     let read = |path: &PathBuf| Predictions::read(path);
     let files: Vec<Predictions> = options.predictions.iter().map(read).collect::<Result<_, _>>()?;
-    let set = sets::open(&options.questions, &options.origin, &[], progress)?;
-    let index = QuestionIndex::new(&set, &files);
+    let set = sets::open_answered(&options.questions, &options.origin, &[], progress)?;
+    let index = QuestionIndex::new(&set, &files).only(options.origin.only());
     let row = |(path, file): (&PathBuf, &Predictions)| -> Result<Row<'_>> {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let label = models::find(&name).map_or_else(|_| name.clone(), |entry| entry.row.to_owned());
-        let runs = vec![Run { seed: options.seed, predictions: index.check(file)? }];
-        Ok(Row { name, label, settings: Vec::new(), runs })
+        let predictions = index.check(file)?;
+        let runs = vec![Run { seed: options.seed, version: VERSION.to_owned(), predictions }];
+        Ok(Row { name, label, settings: Vec::new(), runs, looked: Vec::new() })
     };
     let rows = options.predictions.iter().zip(&files).map(row).collect::<Result<_>>()?;
     let names: Vec<String> =

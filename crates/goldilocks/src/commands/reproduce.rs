@@ -1,43 +1,37 @@
 //! `goldilocks reproduce [TABLE]`: build → train → answer → evaluate → report, for a table of the paper.
 //!
 //! ```text
-//! DIR/questions/            the embedded tales, where no SET is named
-//! DIR/models/NAME/          one a row
-//! DIR/predictions/NAME.*    its answers, and what they were made from
-//! DIR/report/               index.html and the tables
-//! DIR/manifest.toml         what was run, when, by which version
+//! DIR/questions, models, predictions, explanations    see `crate::reproduction`
+//! DIR/report/                                         index.html and the tables
+//! DIR/manifest.toml                                   what was run, when, by which version
 //! ```
 //!
 //! Every stage writes beside its goal and renames, and is skipped when its goal was made from the same
 //! inputs: a run that was killed goes on where it stopped and ends with the same bytes.
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Result;
-use evaluation::{Predictions, QuestionIndex};
 use questions::{QuestionSet, Split};
-use report::{Provenance, Report, Row, Run, Source};
-use serde::{Deserialize, Serialize};
+use report::{Provenance, Report, Row, Source, TableKind};
 
-use super::answer::{self, Answering};
 use super::build::build_tales;
-use super::train::Job;
 use super::{counted, print};
 use crate::cli::VERSION;
 use crate::date::today;
 use crate::experiment::{Experiment, Planned};
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::reproduction::{Reproduction, write_file};
 use crate::sets::{self, Origin};
 
 /// Options of `reproduce`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// A table of the paper: table-1, table-2, validation, cnn, ablation, anonymised, windows, goldilocks
+    /// A table of the paper: table-1, table-2, validation, cnn, ablation, anonymised, windows, goldilocks, variants
     #[arg(default_value = "table-2", conflicts_with = "experiment")]
     table: String,
     /// A question set: folder or file [default: the embedded tales]
@@ -52,27 +46,9 @@ pub struct Options {
     /// Seed of every random choice
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::seed())]
     seed: u64,
-}
-
-/// What a file was made from; a stage whose goal has the same is skipped.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct MadeFrom {
-    version: String,
-    data: String,
-    on: Vec<Split>,
-    seed: u64,
-    model: String,
-    settings: BTreeMap<String, String>,
-}
-
-/// A run in its folder.
-struct Reproduction<'a> {
-    folder: PathBuf,
-    set: &'a QuestionSet,
-    data: String,
-    on: Vec<Split>,
-    seed: u64,
-    progress: Progress,
+    /// Take results that other versions of the program made as they are; the report names them
+    #[arg(long)]
+    any_version: bool,
 }
 
 /// Runs what the table needs and prints it.
@@ -89,7 +65,7 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     let plan = experiment.plan(options.data.is_none())?;
     let is_other = questions::compact::read_manifest(&folder).is_ok();
     if is_other || folder.join("model.toml").exists() {
-        return Err(Failure::OutputExists { path: folder }.into());
+        return Err(Failure::NoReproduction { path: folder }.into());
     }
     fs::create_dir_all(&folder).map_err(Failure::file(&folder))?;
     let data = options.data.as_ref().map(|path| path.display().to_string());
@@ -100,27 +76,64 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
         options.seed,
     ));
     let (set, data, source) = options.questions(&folder, progress)?;
-    let (on, seed) = (experiment.on.clone(), options.seed);
-    let reproduction = Reproduction { folder: folder.clone(), set: &set, data, on, seed, progress };
+    let kinds = kinds(&experiment, &set);
+    let reproduction = Reproduction {
+        folder: folder.clone(),
+        set: &set,
+        anonymised: OnceCell::new(),
+        data,
+        on: splits(&experiment, &kinds),
+        seed: options.seed,
+        any_version: options.any_version,
+        figure_2: experiment.figure_2,
+        progress,
+    };
+    make_all(&reproduction, &plan)?;
+    let row = |row: &Planned| -> Result<Row<'_>> {
+        Ok(Row {
+            name: row.entry.name.to_owned(),
+            label: row.entry.row.to_owned(),
+            settings: row.changed.clone(),
+            runs: reproduction.runs(row)?,
+            looked: if experiment.figure_2 { reproduction.looked(row)? } else { Vec::new() },
+        })
+    };
+    let report = Report {
+        title: format!("The Goldilocks Principle: {}", experiment.title),
+        tables: kinds,
+        statistics: experiment.statistics,
+        rows: plan.iter().map(row).collect::<Result<_>>()?,
+        set: &set,
+        provenance: options.provenance(source, &reproduction.data),
+    };
+    report::write(&report, &folder.join("report"), true)?;
+    write_manifest(&reproduction, &experiment)?;
+    progress.note(format_args!(""));
+    print(format_args!("{}", report::text(&report)?))?;
+    say_where(&folder, source, started, progress);
+    Ok(())
+}
+
+/// Trains and answers what every row still needs.
+fn make_all(reproduction: &Reproduction<'_>, plan: &[Planned]) -> Result<()> {
+    let progress = reproduction.progress;
     let mut n_made = 0;
     for (place, row) in plan.iter().enumerate() {
-        let row_started = Instant::now();
+        let started = Instant::now();
         if reproduction.make(row)? {
             n_made += 1;
             let place = format!("{}/{}", place + 1, plan.len());
-            stage(progress, "model", &format!("{place:5}  {}", row.name), row_started);
+            stage(progress, "model", &format!("{place:5}  {}", row.name), started);
         }
     }
     if n_made == 0 && !plan.is_empty() {
         progress.note(format_args!("  Nothing had changed since the last run."));
     }
+    Ok(())
+}
 
-    let files = reproduction.read(&plan)?;
-    let report = reproduction.report(&experiment, &files, source, options)?;
-    report::write(&report, &folder.join("report"), true)?;
-    reproduction.write_manifest(&experiment)?;
-    progress.note(format_args!(""));
-    print(format_args!("{}", report::text(&report)?))?;
+/// The last lines: where the report is.
+fn say_where(folder: &Path, source: Source, started: Instant, progress: Progress) {
     if source == Source::Tales {
         progress.note(format_args!(
             "\nSmall tales, wide intervals. The real questions: `goldilocks fetch cbt`, then `reproduce \
@@ -132,7 +145,6 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
         folder.join("report/index.html").display(),
         started.elapsed().as_secs_f64(),
     ));
-    Ok(())
 }
 
 /// A line about a stage that is over, with the time that it took.
@@ -175,6 +187,21 @@ impl Options {
         );
         Ok((set, hash, source))
     }
+
+    fn provenance(&self, source: Source, data: &str) -> Provenance {
+        let set = self.data.as_ref().map_or(String::new(), |d| format!(" --data {}", d.display()));
+        let table = match &self.experiment {
+            Some(path) => format!("--experiment {}", path.display()),
+            None => self.table.clone(),
+        };
+        Provenance {
+            source,
+            data_hash: data.to_owned(),
+            version: VERSION.to_owned(),
+            date: today(),
+            commands: vec![format!("goldilocks reproduce {table}{set} --seed {}", self.seed)],
+        }
+    }
 }
 
 /// The tales as an earlier run of this version built them.
@@ -186,109 +213,31 @@ fn built_before(folder: &Path, seed: u64) -> Option<QuestionSet> {
         .map(|(set, _)| set)
 }
 
-impl Reproduction<'_> {
-    fn predictions(&self, row: &Planned) -> PathBuf {
-        self.folder.join("predictions").join(format!("{}.jsonl", row.name))
-    }
-
-    /// Trains and answers unless that was done before; tells whether there was something to do.
-    fn make(&self, row: &Planned) -> Result<bool> {
-        let made_from = MadeFrom {
-            version: VERSION.to_owned(),
-            data: self.data.clone(),
-            on: self.on.clone(),
-            seed: self.seed,
-            model: row.entry.name.to_owned(),
-            settings: row.settings.texts().map(|(k, v)| (k.to_owned(), v)).collect(),
-        };
-        let output = self.predictions(row);
-        let note = output.with_extension("toml");
-        let earlier = fs::read_to_string(&note).ok();
-        let earlier = earlier.and_then(|text| toml::from_str::<MadeFrom>(&text).ok());
-        if earlier.as_ref() == Some(&made_from) && output.exists() {
-            return Ok(false);
-        }
-        let model = self.train(row)?;
-        let answering = Answering { controls: Vec::new(), seed: self.seed };
-        let predictions = answering.answer(&*model, self.set, &self.on, self.progress)?;
-        let parent = output.parent().expect("predictions have a folder");
-        fs::create_dir_all(parent).map_err(Failure::file(parent))?;
-        // The note comes last: answers without it are made again.
-        answer::write(&output, predictions)?;
-        write_file(&note, &toml::to_string(&made_from)?)?;
-        Ok(true)
-    }
-
-    fn train(&self, row: &Planned) -> Result<Box<dyn models::Model>> {
-        let folder = self.folder.join("models").join(&row.name);
-        let job = Job { settings: &row.settings, seed: self.seed, data: &self.data };
-        if let Ok((model, manifest)) = models::load(&folder)
-            && manifest.model == row.entry.name
-            && manifest.settings == *row.settings.values()
-            && manifest.provenance == job.provenance()
-        {
-            return Ok(model);
-        }
-        job.train(self.set, &folder, true, self.progress)?;
-        Ok(models::load(&folder)?.0)
-    }
-
-    fn read<'p>(&self, plan: &'p [Planned]) -> Result<Vec<(&'p Planned, Predictions)>> {
-        let read = |row: &'p Planned| Ok((row, Predictions::read(&self.predictions(row))?));
-        plan.iter().map(read).collect()
-    }
-
-    fn report<'r>(
-        &'r self,
-        experiment: &Experiment,
-        files: &[(&Planned, Predictions)],
-        source: Source,
-        options: &Options,
-    ) -> Result<Report<'r>> {
-        let all: Vec<Predictions> = files.iter().map(|(_, file)| file.clone()).collect();
-        let index = QuestionIndex::new(self.set, &all);
-        let row = |(row, file): &(&Planned, Predictions)| -> Result<Row<'r>> {
-            Ok(Row {
-                name: row.entry.name.to_owned(),
-                label: row.entry.row.to_owned(),
-                settings: row.changed.clone(),
-                runs: vec![Run { seed: self.seed, predictions: index.check(file)? }],
-            })
-        };
-        let data =
-            options.data.as_ref().map_or(String::new(), |d| format!(" --data {}", d.display()));
-        let table = options
-            .experiment
-            .as_ref()
-            .map_or(options.table.clone(), |path| format!("--experiment {}", path.display()));
-        Ok(Report {
-            title: format!("The Goldilocks Principle: {}", experiment.title),
-            tables: experiment.kinds(),
-            statistics: experiment.statistics,
-            rows: files.iter().map(row).collect::<Result<_>>()?,
-            set: self.set,
-            provenance: Provenance {
-                source,
-                data_hash: self.data.clone(),
-                version: VERSION.to_owned(),
-                date: today(),
-                commands: vec![format!("goldilocks reproduce {table}{data} --seed {}", self.seed)],
-            },
-        })
-    }
-
-    fn write_manifest(&self, experiment: &Experiment) -> Result<()> {
-        let mut manifest = toml::Table::new();
-        manifest.insert("title".into(), experiment.title.clone().into());
-        manifest.insert("version".into(), VERSION.into());
-        manifest.insert("date".into(), today().into());
-        manifest.insert("seed".into(), i64::try_from(self.seed)?.into());
-        manifest.insert("data".into(), self.data.clone().into());
-        write_file(&self.folder.join("manifest.toml"), &toml::to_string(&manifest)?)
-    }
+/// The experiment's tables that are about the set's kind of questions, or all where none is: Appendix C is about
+/// CNN QA, whose questions have no class.
+fn kinds(experiment: &Experiment, set: &QuestionSet) -> Vec<TableKind> {
+    let has_classes = (0..set.len()).any(|index| set.class(index).is_some());
+    let fits = |kind: &TableKind| kind.has_classes() == has_classes;
+    let all = experiment.kinds();
+    let fitting: Vec<TableKind> = all.iter().copied().filter(fits).collect();
+    if fitting.is_empty() { all } else { fitting }
 }
 
-fn write_file(path: &Path, text: &str) -> Result<()> {
-    let failed = |cause| questions::Error::Write { path: path.to_owned(), cause };
-    Ok(questions::write_file(path, true, |out| out.write_all(text.as_bytes()).map_err(failed))?)
+/// The splits that the tables show: no other is answered.
+fn splits(experiment: &Experiment, kinds: &[TableKind]) -> Vec<Split> {
+    let is_shown = |split: &Split| {
+        let columns = kinds.iter().flat_map(|kind| kind.published().columns);
+        kinds.is_empty() || columns.into_iter().any(|column| column.split == *split)
+    };
+    experiment.on.iter().copied().filter(is_shown).collect()
+}
+
+fn write_manifest(reproduction: &Reproduction<'_>, experiment: &Experiment) -> Result<()> {
+    let mut manifest = toml::Table::new();
+    manifest.insert("title".into(), experiment.title.clone().into());
+    manifest.insert("version".into(), VERSION.into());
+    manifest.insert("date".into(), today().into());
+    manifest.insert("seed".into(), i64::try_from(reproduction.seed)?.into());
+    manifest.insert("data".into(), reproduction.data.clone().into());
+    write_file(&reproduction.folder.join("manifest.toml"), &toml::to_string(&manifest)?)
 }

@@ -1,6 +1,7 @@
 //! `goldilocks train MODEL`: questions → a model folder.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -9,7 +10,7 @@ use models::{Event, Settings, Training};
 use questions::{QuestionSet, Split};
 
 use crate::cli::VERSION;
-use crate::failure::warn;
+use crate::failure::{Failure, warn};
 use crate::progress::Progress;
 use crate::sets::{self, Origin};
 
@@ -35,13 +36,18 @@ pub struct Options {
     force: bool,
 }
 
-/// Trains on the training split, tunes on the validation split, saves.
+/// Trains on the training split, tunes on the validation split, saves. The same command goes on where a
+/// stopped one was.
 pub fn run(options: &Options, progress: Progress) -> Result<()> {
     let entry = models::find(&options.model)?;
     let settings = Settings::from_text(entry, options.settings.iter().map(String::as_str))?;
     models::check_place(&options.output, options.force)?;
-    let set =
-        sets::open(&options.data, &Origin::default(), &[Split::Train, Split::Valid], progress)?;
+    let open = |splits: &[Split]| sets::open(&options.data, &Origin::default(), splits, progress);
+    // A set that is all test will do for a model that learns nothing; any other says what it lacks.
+    let set = open(&[Split::Train, Split::Valid]).or_else(|error| match error.downcast_ref() {
+        Some(questions::Error::Empty { .. }) => open(&[]),
+        _ => Err(error),
+    })?;
     let data = sets::hash(&options.data)?;
     let job = Job { settings: &settings, seed: options.seed, data: &data };
     job.train(&set, &options.output, options.force, progress)?;
@@ -74,17 +80,31 @@ impl Job<'_> {
         progress: Progress,
     ) -> Result<()> {
         let bar = progress.spinner("train", self.settings.model());
-        let report = |event| show(event, self.settings.model(), &bar);
+        let report = |event| show(event, self.settings.model(), &bar, progress);
         let entry = models::find(self.settings.model())?;
-        let model = (entry.train)(self.settings, &Training::new(set, self.seed, &report))?;
+        let checkpoints = checkpoints_of(folder);
+        let mut training = Training::new(set, self.seed, &report);
+        training.checkpoints = checkpoints.as_deref().filter(|_| entry.learns);
+        let model = (entry.train)(self.settings, &training)?;
         bar.finish_and_clear();
         models::save(&*model, self.settings, self.provenance(), folder, overwrite)?;
+        if let Some(path) = training.checkpoints.filter(|path| path.exists()) {
+            fs::remove_dir_all(path).map_err(Failure::file(path))?;
+        }
         Ok(())
     }
 }
 
-fn show(event: Event, model: &str, bar: &ProgressBar) {
+/// Where a training that is stopped leaves what it has learnt: beside the model that it would have become.
+fn checkpoints_of(folder: &Path) -> Option<PathBuf> {
+    let name = folder.file_name()?.to_string_lossy();
+    Some(folder.with_file_name(format!(".{name}.checkpoints")))
+}
+
+/// Shows an event of a training.
+pub fn show(event: Event, model: &str, bar: &ProgressBar, progress: Progress) {
     match event {
+        Event::Note(text) => bar.suspend(|| progress.note(format_args!("{model}: {text}"))),
         Event::Warning(text) => bar.suspend(|| warn(format_args!("{model}: {text}"))),
         Event::Progress { done, total } => bar.set_message(format!("{model}  {done}/{total}")),
         Event::Epoch { number, total, loss, valid_accuracy, .. } => {

@@ -30,9 +30,7 @@ pub struct Options {
 
 /// Reads the books in the order of their names, trains, writes.
 pub fn run(options: &Options, progress: Progress) -> Result<()> {
-    if options.output.exists() && !options.force {
-        return Err(Failure::OutputExists { path: options.output.clone() }.into());
-    }
+    super::check_output(&options.output, options.force)?;
     let mut files = Vec::new();
     for path in &options.books {
         match path.is_dir() {

@@ -70,10 +70,10 @@ fn an_empty_book_is_named() {
         ("empty.txt", b" \n"),
         "build empty.txt -o out",
         &expect![[r#"
-        exit 1
-        error: empty.txt: expected a book, found no text
-        hint: was the download interrupted? fetch the book again
-    "#]],
+            exit 1
+            error: empty.txt: expected a book, found no text
+            hint: was the download interrupted? fetch the book again, or leave it out with `build --skip-bad`
+        "#]],
     );
 }
 
@@ -99,18 +99,153 @@ fn a_book_that_is_too_short_is_named_or_left_out() {
         input,
         "build mybook.txt -o out",
         &expect![[r#"
+            exit 1
+            error: mybook.txt: only 17 sentences were found: a question needs 21
+            hint: is this the whole book? `goldilocks tag mybook.txt | less` shows how it was split; `build --skip-bad` leaves it out
+        "#]],
+    );
+    refuses(
+        input,
+        "build mybook.txt -o out --skip-bad",
+        &expect![[r#"
         exit 1
-        error: mybook.txt: only 17 sentences were found: a question needs 21
-        hint: is this the whole book? `goldilocks tag mybook.txt | less` shows how it was split
+        warning: left out: mybook.txt: only 17 sentences were found: a question needs 21
+        error: no book is left: 1 of 1 left out
+        hint: are these whole books, as .txt or .epub? `goldilocks tag BOOK` shows one
+    "#]],
+    );
+}
+
+/// Sentences enough for questions.
+fn tale(name: &str) -> String {
+    let sentence = |n: usize| {
+        let things = ["bowl", "chair", "bed", "spoon", "door", "wood", "house", "path", "cake"];
+        let [a, b] = [things[n % 9], things[(n * 5 + 2) % 9]];
+        format!("{name} saw the {a} near the {b} and took the {a} to the {b} of the wood . ")
+    };
+    (0..60).map(sentence).collect()
+}
+
+#[test]
+fn bad_books_are_named_and_left_out_when_asked() {
+    let folder = TempDir::new().unwrap();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    fs::create_dir(folder.path().join("books")).unwrap();
+    write("books/bears.txt", tale("Goldilocks").as_bytes());
+    write("books/cut.epub", b"PK");
+    write("books/empty.txt", b"");
+    write("books/short.txt", b"The end.");
+    expect![[r#"
+        exit 1
+        error: books/empty.txt: expected a book, found no text
+        hint: was the download interrupted? fetch the book again, or leave it out with `build --skip-bad`
+    "#]].assert_eq(&goldilocks(folder.path(), &["build", "books", "-o", "out"]));
+    // Splits are drawn among the books that are left: one alone is for test.
+    expect![[r#"
+        exit 0
+        306 questions from 1 book: 1,080 words in 60 sentences (seed 1)
+
+                  Named Entities    Common Nouns           Verbs    Prepositions
+        train                  0               0               0               0
+        valid                  0               0               0               0
+        test                   0             106              80             120
+
+        Splits, drawn: bears is test. `--split FILE` gives others; of three books or more, each split gets one.
+
+        out
+        warning: left out: books/cut.epub: damaged .epub: invalid Zip archive: Could not find EOCD
+        warning: left out: books/empty.txt: expected a book, found no text
+        warning: left out: books/short.txt: only 1 sentence was found: a question needs 21
+        warning: 3 of 4 books left out
+    "#]]
+        .assert_eq(&goldilocks(folder.path(), &["build", "books", "-o", "out", "--skip-bad"]));
+    // A model that learns nothing needs no split but the one that it answers.
+    let train =
+        |model| goldilocks(folder.path(), &["train", model, "--data", "out", "-o", "model"]);
+    expect![[r#"
+        exit 1
+        error: nothing to train `max-frequency-corpus` on: expected running text or questions of the training split, found none
+        hint: one book alone is all `test`: build three or more, or say which is which with `goldilocks build --split FILE`
+    "#]].assert_eq(&train("max-frequency-corpus"));
+    expect![[r#"
+        exit 0
+        model
+    "#]]
+    .assert_eq(&train("max-frequency-context"));
+}
+
+#[test]
+fn an_output_that_cannot_be_is_refused_first() {
+    let set = question(GOOD);
+    let input = ("set.txt", set.as_bytes());
+    refuses(
+        input,
+        "answer model set.txt -o . --force",
+        &expect![[r#"
+        exit 1
+        error: .: is a directory
+        hint: name a file, not a folder
     "#]],
     );
     refuses(
         input,
-        "build mybook.txt -o out --skip-short",
+        "convert set.txt out.jsonl --to parquet",
         &expect![[r#"
         exit 1
-        error: no question could be built from 0 books with 0 sentences: of 0 words that could be asked for, none has 10 candidates in its context
-        hint: a question asks for a noun, verb or preposition that also stands in the sentences just before it: is this running text in English?
+        error: --to: expected `jsonl` for out.jsonl, found `parquet`
+    "#]],
+    );
+    refuses(
+        input,
+        "reproduce -o set.txt",
+        &expect![[r#"
+        exit 1
+        error: set.txt: File exists (os error 17)
+        hint: a file stands where a folder is needed: choose another place
+    "#]],
+    );
+}
+
+#[test]
+fn a_context_has_a_length_that_books_have() {
+    let context = format!("build -o out --context {}", u64::MAX);
+    refuses(
+        ("other.txt", b"x"),
+        &context,
+        &expect![[r#"
+        exit 1
+        error: rule `context_sentences`: expected 1 to 10000, found `18446744073709551615`
+    "#]],
+    );
+    refuses(
+        ("other.txt", b"x"),
+        "build -o out --context 0",
+        &expect![[r#"
+        exit 1
+        error: rule `context_sentences`: expected 1 to 10000, found `0`
+    "#]],
+    );
+}
+
+#[test]
+fn what_the_system_refuses_is_said_with_a_way_out() {
+    let input = ("other.txt", b"x".as_slice());
+    refuses(
+        input,
+        "evaluate nowhere.jsonl",
+        &expect![[r#"
+        exit 1
+        error: nowhere.jsonl: cannot be read: No such file or directory (os error 2)
+        hint: expected a file of predictions: `goldilocks answer MODELDIR SET -o FILE` makes one
+    "#]],
+    );
+    refuses(
+        input,
+        "reproduce --experiment nowhere.toml -o out",
+        &expect![[r#"
+        exit 1
+        error: nowhere.toml: No such file or directory (os error 2)
+        hint: is the name spelled right? `ls` shows what is there
     "#]],
     );
 }
@@ -236,7 +371,7 @@ fn unknown_names_are_answered_with_the_nearest() {
         &expect![[r#"
         exit 1
         error: unknown model `word-distanc`
-        hint: did you mean `word-distance`? `goldilocks models` lists all 4
+        hint: did you mean `word-distance`? `goldilocks models` lists all 6
     "#]],
     );
     refuses(
@@ -261,10 +396,10 @@ fn unknown_names_are_answered_with_the_nearest() {
         input,
         "reproduce table-3",
         &expect![[r#"
-        exit 1
-        error: unknown table `table-3`
-        hint: the tables are `table-1`, `table-2`, `validation`, `cnn`, `ablation`, `anonymised`, `windows`, `goldilocks`
-    "#]],
+            exit 1
+            error: unknown table `table-3`
+            hint: the tables are `table-1`, `table-2`, `validation`, `cnn`, `ablation`, `anonymised`, `windows`, `goldilocks`, `variants`
+        "#]],
     );
     refuses(
         input,

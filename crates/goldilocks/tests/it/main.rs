@@ -5,6 +5,7 @@
 mod bad_input;
 mod browser;
 mod fetch;
+mod inside;
 mod killed;
 mod paper_map;
 mod pipeline;

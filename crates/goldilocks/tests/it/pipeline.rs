@@ -60,10 +60,65 @@ fn every_form_holds_the_same_questions() {
 }
 
 #[test]
+fn a_compact_form_keeps_what_its_builder_said_and_tells_what_was_done_since() {
+    let folder = TempDir::new().unwrap();
+    goldilocks(folder.path(), &["build", "-o", "set", "--seed", "5"]);
+    goldilocks(folder.path(), &["convert", "set", "same"]);
+    goldilocks(folder.path(), &["convert", "same", "some", "--on", "test", "--class", "NE"]);
+    let manifest = |name: &str| -> toml::Table {
+        let text = fs::read_to_string(folder.path().join(name).join("manifest.toml")).unwrap();
+        text.parse().unwrap()
+    };
+    assert_eq!(manifest("same"), manifest("set"));
+    let some = manifest("some");
+    assert_eq!(some["converted"].to_string(), r#"{ class = "NE", on = ["test"] }"#);
+    assert_eq!((&some["books"], &some["seed"]), (&manifest("set")["books"], &5.into()));
+    assert_ne!(some["set"], manifest("set")["set"]);
+}
+
+#[test]
+fn splits_and_class_are_chosen_the_same_way_by_every_command_that_reads_predictions() {
+    let folder = TempDir::new().unwrap();
+    let run = |line: &str| goldilocks(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    run("build -o set");
+    run("train word-distance --data set -o model --set max_penalty=5");
+    run("answer model set -o deep/a.jsonl");
+    let twice = run("answer model set ./set -o b.jsonl");
+    assert!(twice.contains("error: ./set: is named twice"), "{twice}");
+    let both = run("evaluate deep/a.jsonl --on valid,test");
+    assert!(both.contains("jsonl, valid") && both.contains("jsonl, test"), "{both}");
+    let all = "--questions set --on valid --class NE";
+    let evaluated = run(&format!("evaluate deep/a.jsonl {all}"));
+    let compared = run(&format!("compare deep/a.jsonl deep/a.jsonl {all}"));
+    let combined = run(&format!("combine deep/a.jsonl {all} -o ne.jsonl"));
+    run(&format!("report deep/a.jsonl {all} -o report --table validation"));
+    assert!(evaluated.contains("valid") && !evaluated.contains("test"), "{evaluated}");
+    for text in [&evaluated, &compared] {
+        assert!(text.contains("Named Entities") && !text.contains("Verbs"), "{text}");
+    }
+    assert!(combined.starts_with("exit 0"), "{combined}");
+    let lines = fs::read_to_string(folder.path().join("ne.jsonl")).unwrap();
+    let is_wanted = |line: &str| line.contains(r#""NE","split":"valid""#);
+    assert!(lines.lines().count() > 1 && lines.lines().all(is_wanted), "{lines}");
+    let table = fs::read_to_string(folder.path().join("report/validation.csv")).unwrap();
+    let own = table.lines().filter(|line| line.starts_with("validation,a,"));
+    let class_and_n =
+        own.map(|line| line.split(',').skip(7).step_by(2).take(2).collect::<Vec<_>>());
+    let counted: Vec<_> = class_and_n.filter(|cell| !cell[1].is_empty()).collect();
+    assert_eq!(counted.iter().map(|cell| cell[0]).collect::<Vec<_>>(), ["NE"], "{table}");
+    // Answers to one class alone are whole when that class is asked for.
+    run("answer model set -o one.jsonl --on valid --class NE");
+    let one = run(&format!("evaluate one.jsonl {all}"));
+    assert_eq!(one.replace("one.jsonl", "deep/a.jsonl"), evaluated);
+}
+
+#[test]
 fn anonymised_questions_hold_placeholders_alone() {
     let folder = TempDir::new().unwrap();
     goldilocks(folder.path(), &["build", "-o", "set"]);
-    let said = goldilocks(folder.path(), &["convert", "set", "a.jsonl", "--anonymise", "7"]);
+    // What stands behind the flag is not its value.
+    let said =
+        goldilocks(folder.path(), &["convert", "--anonymise", "set", "a.jsonl", "--seed", "7"]);
     assert!(said.starts_with("exit 0\n"), "{said}");
     let text = fs::read_to_string(folder.path().join("a.jsonl")).unwrap();
     for line in text.lines() {

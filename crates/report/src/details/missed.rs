@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn only_what_no_model_has_right_is_missed() {
-        let (set, half) = (fixture::set(), fixture::set_of(1));
+        let (set, half) = (fixture::set(), fixture::set_of(1, questions::Split::Test));
         let mut report = fixture::report(&set);
         // It answers a part of the questions, so it can't be asked about the rest.
         report.rows.push(fixture::row(&half, "half", |_| true));

@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_model_that_answers_other_questions_is_named_and_left_out() {
-        let (set, half) = (fixture::set(), fixture::set_of(1));
+        let (set, half) = (fixture::set(), fixture::set_of(1, questions::Split::Test));
         let mut report = fixture::report(&set);
         report.rows.push(fixture::row(&half, "half", |_| true));
         let table = Table::of(&report, TableKind::Anonymised).unwrap();

@@ -1,0 +1,339 @@
+//! The folder of a reproduction: rows of an experiment → trained models → predictions, each made once.
+//!
+//! ```text
+//! DIR/questions/                  the embedded tales, where no SET is named
+//! DIR/models/NAME/                one a row; NAME-seed-2, NAME-seed-3, … for further seeds
+//! DIR/predictions/NAME.jsonl      its answers
+//! DIR/predictions/NAME.toml       what they were made from; written last
+//! DIR/explanations/NAME.jsonl     what it looked at in a few questions (Figure 2)
+//! ```
+//!
+//! A stage is skipped when its goal was made from the same inputs. Predictions may come from another machine:
+//! `predictions/NAME.jsonl` with the `.toml` that `reproduce` wrote beside it there, or with the `model.toml` of the
+//! model that answered as `models/NAME/model.toml`. No weights are needed; if what was made from something else
+//! can't be made again here, that is an error and never a silent training.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use evaluation::{Prediction, Predictions, QuestionIndex, ensemble, exclude_cooccurrences};
+use models::Model;
+use questions::{QuestionSet, Split};
+use report::{Looked, Run};
+use serde::{Deserialize, Serialize};
+
+use crate::cli::VERSION;
+use crate::commands::answer::{self, Answering};
+use crate::commands::explain;
+use crate::commands::train::Job;
+use crate::experiment::{Planned, as_text};
+use crate::failure::Failure;
+use crate::progress::Progress;
+
+/// What follows the hash of questions whose candidates were replaced by placeholders.
+const ANONYMISED: &str = " anonymised";
+
+/// A run in its folder.
+pub struct Reproduction<'a> {
+    /// Where everything is.
+    pub folder: PathBuf,
+    /// The questions.
+    pub set: &'a QuestionSet,
+    /// The same with placeholders as candidates, made when a row wants them.
+    pub anonymised: OnceCell<QuestionSet>,
+    /// The hash that stands for the questions.
+    pub data: String,
+    /// The splits that are answered.
+    pub on: Vec<Split>,
+    /// The first seed.
+    pub seed: u64,
+    /// Whether results of other versions of the program are taken as they are.
+    pub any_version: bool,
+    /// Whether it is written down what models look at.
+    pub figure_2: bool,
+    /// Shows how it goes.
+    pub progress: Progress,
+}
+
+/// What predictions were made from; a stage whose goal has the same is skipped.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct MadeFrom {
+    version: String,
+    data: String,
+    on: Vec<Split>,
+    seed: u64,
+    model: String,
+    #[serde(default)]
+    anonymise: bool,
+    settings: BTreeMap<String, String>,
+}
+
+/// One seed of a row.
+struct Training<'p> {
+    row: &'p Planned,
+    seed: u64,
+    name: String,
+}
+
+impl Reproduction<'_> {
+    /// Trains and answers what the row still needs; tells whether there was something to do.
+    pub fn make(&self, row: &Planned) -> Result<bool> {
+        let mut is_made = false;
+        for training in self.trainings(row) {
+            is_made |= self.make_one(&training)?;
+        }
+        Ok(is_made)
+    }
+
+    /// The row's answers, one run a seed or an ensemble.
+    pub fn runs<'s>(&'s self, row: &Planned) -> Result<Vec<Run<'s>>> {
+        let set = self.questions(row);
+        let splits = if self.on.is_empty() { &Split::ALL[..] } else { &self.on };
+        let index = QuestionIndex::of_splits(set, splits);
+        let trainings = self.trainings(row);
+        let run = |members: &[Training<'_>]| -> Result<Run<'s>> {
+            let seed = members[0].seed;
+            let files: Vec<Predictions> =
+                members.iter().map(|member| self.read(&member.name)).collect::<Result<_>>()?;
+            let mut predictions = match &files[..] {
+                [file] => index.check(file)?,
+                files => {
+                    let names: Vec<&str> = files.iter().map(Predictions::name).collect();
+                    let name = format!("mean of {}", names.join(", "));
+                    let files: Vec<&Predictions> = files.iter().collect();
+                    index.check(&ensemble::mean(&name, &files, seed)?)?
+                }
+            };
+            if row.exclude_cooccurrences {
+                let name = format!(
+                    "{}, without candidates of the query",
+                    predictions.predictions().name()
+                );
+                predictions = index.check(&exclude_cooccurrences(&name, &predictions, seed)?)?;
+            }
+            let version = self.note(&members[0].name).map_or_else(String::new, |made| made.version);
+            Ok(Run { seed, version, predictions })
+        };
+        trainings.chunks(row.ensemble).map(run).collect()
+    }
+
+    /// What the first seed of a row looked at; nothing for models that look at nothing in particular.
+    pub fn looked(&self, row: &Planned) -> Result<Vec<Looked>> {
+        let path = self.explanations(&row.trained_as);
+        if !path.exists() {
+            return Ok(Vec::new());
+        }
+        let text = fs::read_to_string(&path).map_err(Failure::file(&path))?;
+        let damaged = |error: serde_json::Error| Failure::Damaged {
+            path: path.clone(),
+            message: error.to_string(),
+        };
+        Ok(text.lines().map(serde_json::from_str).collect::<Result<_, _>>().map_err(damaged)?)
+    }
+
+    /// All seeds that a row needs, in order.
+    fn trainings<'p>(&self, row: &'p Planned) -> Vec<Training<'p>> {
+        let training = |number: usize| {
+            let seed = self.seed + number as u64;
+            let name = match number {
+                0 => row.trained_as.clone(),
+                _ => format!("{}-seed-{seed}", row.trained_as),
+            };
+            Training { row, seed, name }
+        };
+        (0..row.seeds * row.ensemble).map(training).collect()
+    }
+
+    fn questions(&self, row: &Planned) -> &QuestionSet {
+        match row.anonymise {
+            true => self.anonymised.get_or_init(|| questions::anonymise(self.set, self.seed)),
+            false => self.set,
+        }
+    }
+
+    fn make_one(&self, training: &Training<'_>) -> Result<bool> {
+        let Training { row, seed, name } = training;
+        let expected = self.made_from(training);
+        let output = self.predictions(name);
+        if output.exists() {
+            let noted = self.note(name);
+            let found = noted.clone().or_else(|| self.manifest(name));
+            match found.map(|found| (self.difference(&expected, &found), found)) {
+                Some((None, found)) => {
+                    if noted.is_none() {
+                        self.write_note(name, &found)?;
+                    }
+                    return Ok(false);
+                }
+                Some((Some((what, expected, found)), _)) if !self.is_made_here(name) => {
+                    return Err(Failure::Brought { path: output, what, expected, found }.into());
+                }
+                _ => {}
+            }
+        }
+        let set = self.questions(row);
+        let model = self.train(training, set)?;
+        let answering = Answering { controls: Vec::new(), seed: *seed };
+        let predictions = answering.answer(&*model, set, &self.on, self.progress)?;
+        if self.figure_2 {
+            self.explain(name, &*model, set, &predictions)?;
+        }
+        create_parent(&output)?;
+        // The note comes last: answers without it are made again.
+        answer::write(&output, predictions)?;
+        self.write_note(name, &expected)?;
+        Ok(true)
+    }
+
+    fn made_from(&self, training: &Training<'_>) -> MadeFrom {
+        let Training { row, seed, .. } = training;
+        MadeFrom {
+            version: VERSION.to_owned(),
+            data: self.data.clone(),
+            on: self.on.clone(),
+            seed: *seed,
+            model: row.entry.name.to_owned(),
+            anonymise: row.anonymise,
+            settings: row.settings.texts().map(|(k, v)| (k.to_owned(), v)).collect(),
+        }
+    }
+
+    /// What `predictions/NAME.toml` says.
+    fn note(&self, name: &str) -> Option<MadeFrom> {
+        let text = fs::read_to_string(self.predictions(name).with_extension("toml")).ok()?;
+        toml::from_str(&text).ok()
+    }
+
+    fn write_note(&self, name: &str, made_from: &MadeFrom) -> Result<()> {
+        write_file(&self.predictions(name).with_extension("toml"), &toml::to_string(made_from)?)
+    }
+
+    /// What the `model.toml` of the model says that answered; which questions were answered is seen when they are read.
+    fn manifest(&self, name: &str) -> Option<MadeFrom> {
+        let text = fs::read_to_string(self.model(name).join("model.toml")).ok()?;
+        let manifest: models::Manifest = toml::from_str(&text).ok()?;
+        let provenance = |key: &str| manifest.provenance.get(key).cloned();
+        let data = provenance("data")?;
+        let anonymised = data.strip_suffix(ANONYMISED);
+        Some(MadeFrom {
+            version: provenance("version")?,
+            anonymise: anonymised.is_some(),
+            data: anonymised.unwrap_or(&data).to_owned(),
+            on: self.on.clone(),
+            seed: provenance("seed")?.parse().ok()?,
+            settings: manifest.settings.iter().map(as_text).collect(),
+            model: manifest.model,
+        })
+    }
+
+    /// The first thing in which two differ: what it is, expected and found.
+    fn difference(
+        &self,
+        expected: &MadeFrom,
+        found: &MadeFrom,
+    ) -> Option<(String, String, String)> {
+        let splits = |made: &MadeFrom| {
+            made.on.iter().map(|split| split.code()).collect::<Vec<_>>().join(", ")
+        };
+        let fields = |made: &MadeFrom| {
+            let version = if self.any_version { String::new() } else { made.version.clone() };
+            let fields = [
+                ("model", made.model.clone()),
+                ("data", made.data.clone()),
+                ("seed", made.seed.to_string()),
+                ("splits", splits(made)),
+                ("anonymise", made.anonymise.to_string()),
+                ("version", version),
+            ];
+            let fields = fields.map(|(key, value)| (key.to_owned(), value));
+            made.settings.clone().into_iter().chain(fields).collect::<BTreeMap<_, _>>()
+        };
+        let (expected, found) = (fields(expected), fields(found));
+        let keys = expected.keys().chain(found.keys());
+        let none = || "none".to_owned();
+        let value =
+            |of: &BTreeMap<String, String>, key: &String| of.get(key).cloned().unwrap_or_else(none);
+        let different = keys.map(|key| (key.clone(), value(&expected, key), value(&found, key)));
+        different.into_iter().find(|(_, expected, found)| expected != found)
+    }
+
+    /// Whether the model is there, so that its predictions can be made again.
+    fn is_made_here(&self, name: &str) -> bool {
+        models::load(&self.model(name)).is_ok()
+    }
+
+    fn train(&self, training: &Training<'_>, set: &QuestionSet) -> Result<Box<dyn Model>> {
+        let Training { row, seed, name } = training;
+        let folder = self.model(name);
+        let data = format!("{}{}", self.data, if row.anonymise { ANONYMISED } else { "" });
+        let job = Job { settings: &row.settings, seed: *seed, data: &data };
+        if let Ok((model, manifest)) = models::load(&folder)
+            && manifest.model == row.entry.name
+            && manifest.settings == *row.settings.values()
+            && manifest.provenance == job.provenance()
+        {
+            return Ok(model);
+        }
+        // Answers of another model must not be taken for this one's if the run is killed before it answers.
+        for stale in [self.predictions(name), self.explanations(name)] {
+            if stale.exists() {
+                fs::remove_file(&stale).map_err(Failure::file(&stale))?;
+            }
+        }
+        job.train(set, &folder, true, self.progress)?;
+        Ok(models::load(&folder)?.0)
+    }
+
+    fn explain(
+        &self,
+        name: &str,
+        model: &dyn Model,
+        set: &QuestionSet,
+        predictions: &[Prediction],
+    ) -> Result<()> {
+        let looked = explain::hits_and_misses(model, set, predictions, self.seed);
+        if looked.is_empty() {
+            return Ok(());
+        }
+        let lines = looked.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+        write_file(&self.explanations(name), &(lines.join("\n") + "\n"))
+    }
+
+    fn read(&self, name: &str) -> Result<Predictions> {
+        let file = Predictions::read(&self.predictions(name))?;
+        // Predictions from elsewhere may hold more splits than are asked for.
+        let is_wanted = |p: &&Prediction| {
+            self.on.is_empty() || p.split.is_none_or(|split| self.on.contains(&split))
+        };
+        let wanted: Vec<Prediction> = file.iter().filter(is_wanted).cloned().collect();
+        Ok(Predictions::new(file.name(), wanted)?)
+    }
+
+    fn predictions(&self, name: &str) -> PathBuf {
+        self.folder.join("predictions").join(format!("{name}.jsonl"))
+    }
+
+    fn explanations(&self, name: &str) -> PathBuf {
+        self.folder.join("explanations").join(format!("{name}.jsonl"))
+    }
+
+    fn model(&self, name: &str) -> PathBuf {
+        self.folder.join("models").join(name)
+    }
+}
+
+/// Writes a file whole, in a folder that is made if need be.
+pub fn write_file(path: &Path, text: &str) -> Result<()> {
+    create_parent(path)?;
+    let failed = |cause| questions::Error::Write { path: path.to_owned(), cause };
+    Ok(questions::write_file(path, true, |out| out.write_all(text.as_bytes()).map_err(failed))?)
+}
+
+fn create_parent(path: &Path) -> Result<()> {
+    let parent = path.parent().expect("files of a run are in its folder");
+    Ok(fs::create_dir_all(parent).map_err(Failure::file(parent))?)
+}

@@ -1,0 +1,181 @@
+//! Checkpoints: after each epoch its weights, and a record of all epochs so far.
+//!
+//! ```text
+//! training.toml            which training this is, loss and validation of each epoch
+//! epoch-3.safetensors      the weights after the last epoch, and after the best one
+//! ```
+//!
+//! The weights are written before the record that names them, both whole or not at all, and weights that
+//! no record names are removed last: whenever the run is killed, what is there is a whole checkpoint.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use corpus::atomic::write_file;
+use numerics::Table;
+use numerics::weights::{self, Precision};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::epochs::Validation;
+use crate::folder::read_toml;
+use crate::{Error, Event, Part, Reporter, Result, Settings, Training};
+
+const RECORD: &str = "training.toml";
+
+/// What has happened in a training so far.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// Tells trainings apart: settings, seed and data.
+    of: String,
+    /// From the first epoch on.
+    pub epochs: Vec<Epoch>,
+}
+
+/// How an epoch went.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Epoch {
+    pub loss: f64,
+    pub valid: Validation,
+}
+
+impl Record {
+    pub fn push(&mut self, loss: f64, valid: Validation) {
+        self.epochs.push(Epoch { loss, valid });
+    }
+
+    /// How many epochs there were after the best one: the first with the highest accuracy, or, where
+    /// there is none to compare, the last.
+    pub fn n_since_best(&self) -> usize {
+        self.epochs.len() - self.best()
+    }
+
+    /// The number of the best epoch, from 1; 0 if there was none.
+    fn best(&self) -> usize {
+        let mut best = 0;
+        let mut highest = f64::NEG_INFINITY;
+        for (place, epoch) in self.epochs.iter().enumerate() {
+            let accuracy = epoch.valid.accuracy.unwrap_or(highest);
+            if accuracy > highest || epoch.valid.accuracy.is_none() {
+                (best, highest) = (place + 1, accuracy);
+            }
+        }
+        best
+    }
+}
+
+/// The folder of checkpoints of one training.
+pub(crate) struct Checkpoints<'a> {
+    folder: &'a Path,
+    of: String,
+}
+
+impl<'a> Checkpoints<'a> {
+    pub fn new(folder: &'a Path, settings: &Settings, training: &Training<'_>) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(settings.model());
+        for (key, value) in settings.texts() {
+            hash.update(format!("\n{key}={value}"));
+        }
+        hash.update(format!("\nseed={}", training.seed));
+        hash_questions(&training.train, &mut hash);
+        hash_questions(&training.valid, &mut hash);
+        let digest = hash.finalize();
+        let of = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        Self { folder, of }
+    }
+
+    /// Fills the tables with the last epoch's weights, if there is a checkpoint of this training; gives
+    /// the record and, where that is another epoch, the tables of the best one.
+    pub fn resume(
+        &self,
+        tables: &mut [(&'static str, &mut Table<f32>)],
+        reporter: &dyn Reporter,
+    ) -> Result<(Record, Option<Vec<Table<f32>>>)> {
+        let path = self.folder.join(RECORD);
+        let fresh = || Record { of: self.of.clone(), epochs: Vec::new() };
+        if !path.exists() {
+            return Ok((fresh(), None));
+        }
+        let record: Record = read_toml(&path)?;
+        if record.of != self.of {
+            reporter.report(Event::Warning(format!(
+                "{}: checkpoints of other settings, seed or questions: training starts anew",
+                self.folder.display()
+            )));
+            return Ok((fresh(), None));
+        }
+        let shapes: Vec<_> =
+            tables.iter().map(|(name, table)| (*name, table.rows(), table.dim())).collect();
+        let last = self.read(record.epochs.len(), &shapes)?;
+        for ((_, table), last) in tables.iter_mut().zip(last) {
+            **table = last;
+        }
+        let best = (record.n_since_best() > 0).then(|| self.read(record.best(), &shapes));
+        Ok((record, best.transpose()?))
+    }
+
+    fn read(&self, epoch: usize, shapes: &[(&str, usize, usize)]) -> Result<Vec<Table<f32>>> {
+        let path = self.weights_of(epoch);
+        let mut weights = weights::read(&path)?;
+        let mut take = |&(name, rows, dim): &(&str, usize, usize)| {
+            let table = weights.tables.remove(name);
+            let fits = |table: &Table<f32>| (table.rows(), table.dim()) == (rows, dim);
+            table.filter(fits).ok_or_else(|| Error::Damaged {
+                path: path.clone(),
+                line: None,
+                reason: format!("it has no table `{name}` of {rows} × {dim} numbers"),
+            })
+        };
+        shapes.iter().map(&mut take).collect()
+    }
+
+    /// Writes the state after the last epoch of the record.
+    pub fn write(&self, record: &Record, tables: &[(&'static str, &mut Table<f32>)]) -> Result<()> {
+        let last = self.weights_of(record.epochs.len());
+        let tables: Vec<(&str, &Table<f32>)> =
+            tables.iter().map(|(name, table)| (*name, &**table)).collect();
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |reason| Error::File { path: path.clone(), reason }
+        };
+        fs::create_dir_all(self.folder).map_err(failed(self.folder))?;
+        write_file(&last, failed(&last), |file| {
+            weights::write(file, &tables, Precision::F32, &BTreeMap::new()).map_err(failed(&last))
+        })?;
+        let path = self.folder.join(RECORD);
+        let text = toml::to_string(record).expect("a record is plain TOML");
+        write_file(&path, failed(&path), |file| {
+            file.write_all(text.as_bytes()).map_err(failed(&path))
+        })?;
+        for epoch in 1..record.epochs.len() {
+            let path = self.weights_of(epoch);
+            if epoch != record.best() && path.exists() {
+                fs::remove_file(&path).map_err(failed(&path))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn weights_of(&self, epoch: usize) -> PathBuf {
+        self.folder.join(format!("epoch-{epoch}.safetensors"))
+    }
+}
+
+/// Queries, candidates and answers tell question sets apart; the sentences of contexts are queries too.
+fn hash_questions(part: &Part<'_>, hash: &mut Sha256) {
+    let vocabulary = part.vocabulary();
+    hash.update(format!("\n{} of {}", part.len(), vocabulary.len()));
+    let mut bytes = Vec::new();
+    for example in part.examples() {
+        bytes.clear();
+        let question = &example.question;
+        for text in [question.query, question.candidates] {
+            bytes.extend(text.iter().flat_map(|word| word.0.to_le_bytes()));
+        }
+        bytes.extend((example.answer.unwrap_or(usize::MAX) as u64).to_le_bytes());
+        hash.update(&bytes);
+    }
+}

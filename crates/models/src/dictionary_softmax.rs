@@ -1,0 +1,365 @@
+//! The output layer of §3.2: states q^{K+1} of a mini-batch → cross-entropy of their answers against the
+//! whole dictionary, its gradient, and a step of U.
+//!
+//! The dictionary is taken in blocks of a fixed number of words, each on one thread, and what the blocks
+//! give is added up in their order: any number of threads gives the same bytes.
+//!
+//! **Sampled.** Every word w enters a mini-batch by itself with probability π(w), and e^{score} of one that
+//! entered counts 1/π(w) times, so the sum under the softmax is right on average (Bengio & Senécal 2003;
+//! Jean et al. 2015, with one sample for all questions of a mini-batch). Frequent answers have π = 1: all
+//! of the chance is in words that hardly matter. A question's own answer always counts once.
+
+use numerics::{Matrix, Real, multiply};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+/// How many words a block has.
+const BLOCK: usize = 512;
+/// A score whose exponential is 0, small enough to stay the smallest after sums.
+const NEVER: f64 = -1e30;
+
+/// The way from states to the loss.
+pub(crate) enum Output {
+    /// Against all words of the dictionary.
+    Exact,
+    /// Against a sample of them.
+    Sampled(Sampler),
+}
+
+/// States before the output layer, with the rows of their answers in U.
+pub(crate) struct Decoding<'a, R> {
+    /// n × p.
+    pub states: &'a [R],
+    /// n.
+    pub answers: &'a [u32],
+}
+
+/// What the output layer gives back.
+pub(crate) struct Decoded<R> {
+    /// The sum of −ln â(a) over the mini-batch.
+    pub loss: f64,
+    /// dL/dq^{K+1} of each question: n × p.
+    pub states: Vec<R>,
+}
+
+impl Output {
+    /// Loss and gradient of a mini-batch, and a step of U (d × p) against its own gradient.
+    pub fn descend<R: Real>(
+        &self,
+        decode: &mut [R],
+        batch: &Decoding<'_, R>,
+        rate: R,
+        rng: &mut ChaCha8Rng,
+    ) -> Decoded<R> {
+        let dim = batch.states.len() / batch.answers.len();
+        match self {
+            Self::Exact => {
+                let targets: Vec<usize> = batch.answers.iter().map(|&row| row as usize).collect();
+                let rows = Rows { targets: &targets, offsets: &[] };
+                rows.descend(decode, batch.states, rate)
+            }
+            Self::Sampled(sampler) => {
+                let drawn = sampler.draw(batch.answers, rng);
+                let place = |row| drawn.rows.binary_search(row).expect("answers are always drawn");
+                let targets: Vec<usize> = batch.answers.iter().map(place).collect();
+                let offsets: Vec<R> = drawn.offsets.iter().map(|&x| R::from_f64(x)).collect();
+                let mut own = vec![R::ZERO; drawn.rows.len() * dim];
+                own.par_chunks_mut(dim).zip(&drawn.rows).for_each(|(to, &row)| {
+                    to.copy_from_slice(&decode[row as usize * dim..][..dim]);
+                });
+                let rows = Rows { targets: &targets, offsets: &offsets };
+                let decoded = rows.descend(&mut own, batch.states, rate);
+                decode.par_chunks_mut(BLOCK * dim).enumerate().for_each(|(block, to)| {
+                    let first = block * BLOCK;
+                    let start = drawn.rows.partition_point(|&row| (row as usize) < first);
+                    let rows = drawn.rows[start..].iter().map(|&row| row as usize - first);
+                    for (row, from) in rows.zip(own[start * dim..].chunks_exact(dim)) {
+                        let Some(to) = to.get_mut(row * dim..(row + 1) * dim) else { break };
+                        to.copy_from_slice(from);
+                    }
+                });
+                decoded
+            }
+        }
+    }
+}
+
+/// Who enters a sample, and how often.
+pub(crate) struct Sampler {
+    /// π of each row of U.
+    inclusion: Vec<f64>,
+}
+
+struct Drawn {
+    /// Rows of U in their order.
+    rows: Vec<u32>,
+    /// What is added to the score of each: −ln π, or [`NEVER`] where it is there as an answer only.
+    offsets: Vec<f64>,
+}
+
+impl Sampler {
+    /// A sampler that draws `samples` rows on average. The probability of a row grows with the weight it
+    /// is given, and is 1 for those that are heavy enough.
+    pub fn new(weights: &[f64], samples: usize) -> Self {
+        let expected = |factor: f64| weights.iter().map(|w| (factor * w).min(1.0)).sum::<f64>();
+        let (mut low, mut high) = (0.0, 1.0);
+        while expected(high) < samples.min(weights.len()) as f64 - 0.5 {
+            (low, high) = (high, 2.0 * high);
+        }
+        for _ in 0..60 {
+            let middle = f64::midpoint(low, high);
+            if expected(middle) < samples as f64 { low = middle } else { high = middle }
+        }
+        Self { inclusion: weights.iter().map(|w| (high * w).min(1.0)).collect() }
+    }
+
+    fn draw(&self, answers: &[u32], rng: &mut ChaCha8Rng) -> Drawn {
+        let mut answers = answers.to_vec();
+        answers.sort_unstable();
+        answers.dedup();
+        let mut answers = answers.into_iter().peekable();
+        let mut drawn = Drawn { rows: Vec::new(), offsets: Vec::new() };
+        for (row, &inclusion) in (0u32..).zip(&self.inclusion) {
+            let is_answer = answers.next_if_eq(&row).is_some();
+            let enters = inclusion >= 1.0 || f64::from(rng.next_u32()) < inclusion * 2f64.powi(32);
+            if enters || is_answer {
+                drawn.rows.push(row);
+                drawn.offsets.push(if enters { -inclusion.ln() } else { NEVER });
+            }
+        }
+        drawn
+    }
+}
+
+/// The rows that take part in a mini-batch.
+struct Rows<'a, R> {
+    /// The place of each question's answer among them.
+    targets: &'a [usize],
+    /// What is added to the score of each row, but for a question's own answer; empty: nothing.
+    offsets: &'a [R],
+}
+
+/// A block of rows after the first pass, questions side by side.
+struct Block<R> {
+    /// e^{score − highest}: rows × n.
+    shares: Vec<R>,
+    /// The highest score of each question in this block.
+    highest: Vec<R>,
+    /// The sum of the shares of each question.
+    sums: Vec<R>,
+    /// The scores of the answers that are in this block.
+    targets: Vec<(usize, R)>,
+}
+
+impl<R: Real> Rows<'_, R> {
+    fn descend(&self, rows: &mut [R], states: &[R], rate: R) -> Decoded<R> {
+        let n = self.targets.len();
+        let dim = states.len() / n;
+        let blocks = rows.par_chunks(BLOCK * dim).enumerate();
+        let mut blocks: Vec<Block<R>> =
+            blocks.map(|(number, rows)| self.score(number * BLOCK, rows, states)).collect();
+        let log_sums: Vec<R> = (0..n).map(|question| log_sum(&blocks, question)).collect();
+        let scores = blocks.iter().flat_map(|block| &block.targets);
+        // §3.2, cross-entropy: −ln â(a), â = softmax(U q^{K+1}).
+        let loss = scores.map(|&(question, score)| (log_sums[question] - score).to_f64()).sum();
+        let parts = rows.par_chunks_mut(BLOCK * dim).zip(&mut blocks).enumerate();
+        let parts: Vec<Vec<R>> = parts
+            .map(|(number, (rows, block))| {
+                self.slopes(number * BLOCK, block, &log_sums);
+                // With g = â − 1_a: dL/dq = Uᵀg and dL/dU = g qᵀ.
+                let slopes = Matrix::new(&block.shares, n);
+                let mut part = vec![R::ZERO; states.len()];
+                multiply(&mut part, R::ZERO, R::ONE, slopes.transposed(), Matrix::new(rows, dim));
+                multiply(rows, R::ONE, -rate, slopes, Matrix::new(states, dim));
+                part
+            })
+            .collect();
+        let mut states = vec![R::ZERO; states.len()];
+        states.par_chunks_mut(dim).enumerate().for_each(|(question, sum)| {
+            for part in &parts {
+                sum.iter_mut().zip(&part[question * dim..]).for_each(|(sum, &x)| *sum += x);
+            }
+        });
+        Decoded { loss, states }
+    }
+
+    /// The answers in a block of rows from `first` on: (question, row of the block).
+    fn targets_in(&self, first: usize, n_rows: usize) -> impl Iterator<Item = (usize, usize)> {
+        let targets = self.targets.iter().enumerate();
+        targets
+            .filter(move |&(_, &target)| (first..first + n_rows).contains(&target))
+            .map(move |(question, &target)| (question, target - first))
+    }
+
+    fn score(&self, first: usize, rows: &[R], states: &[R]) -> Block<R> {
+        let n = self.targets.len();
+        let dim = states.len() / n;
+        let n_rows = rows.len() / dim;
+        let mut scores = vec![R::ZERO; n_rows * n];
+        let transposed = Matrix::new(states, dim).transposed();
+        multiply(&mut scores, R::ZERO, R::ONE, Matrix::new(rows, dim), transposed);
+        let targets = self.targets_in(first, n_rows);
+        let targets: Vec<(usize, usize, R)> =
+            targets.map(|(question, row)| (question, row, scores[row * n + question])).collect();
+        if !self.offsets.is_empty() {
+            for (line, &offset) in scores.chunks_exact_mut(n).zip(&self.offsets[first..]) {
+                line.iter_mut().for_each(|score| *score += offset);
+            }
+            for &(question, row, score) in &targets {
+                scores[row * n + question] = score;
+            }
+        }
+        let mut highest = scores[..n].to_vec();
+        for line in scores.chunks_exact(n) {
+            highest.iter_mut().zip(line).for_each(|(high, &score)| *high = high.max(score));
+        }
+        let mut sums = vec![R::ZERO; n];
+        for line in scores.chunks_exact_mut(n) {
+            line.iter_mut().zip(&highest).for_each(|(score, &high)| *score -= high);
+            R::exp_all(line);
+            sums.iter_mut().zip(&*line).for_each(|(sum, &share)| *sum += share);
+        }
+        let targets = targets.into_iter().map(|(question, _, score)| (question, score)).collect();
+        Block { shares: scores, highest, sums, targets }
+    }
+
+    /// Turns the shares of a block into g = â − 1_a.
+    fn slopes(&self, first: usize, block: &mut Block<R>, log_sums: &[R]) {
+        let n = log_sums.len();
+        let factors = block.highest.iter().zip(log_sums);
+        let factors: Vec<R> = factors.map(|(&highest, &sum)| (highest - sum).exp()).collect();
+        for line in block.shares.chunks_exact_mut(n) {
+            line.iter_mut().zip(&factors).for_each(|(share, &factor)| *share = *share * factor);
+        }
+        for (question, row) in self.targets_in(first, block.shares.len() / n) {
+            block.shares[row * n + question] -= R::ONE;
+        }
+    }
+}
+
+/// ln Σ e^{score} of a question over all blocks.
+fn log_sum<R: Real>(blocks: &[Block<R>], question: usize) -> R {
+    let highest = blocks.iter().map(|block| block.highest[question]);
+    let highest = highest.fold(R::from_f64(NEVER), R::max);
+    let mut sum = R::ZERO;
+    for block in blocks {
+        sum += block.sums[question] * (block.highest[question] - highest).exp();
+    }
+    highest + sum.ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use numerics::Table;
+    use numerics::check::worst_error;
+    use rand::SeedableRng;
+
+    use super::*;
+
+    const DIM: usize = 3;
+
+    fn rng() -> ChaCha8Rng {
+        ChaCha8Rng::seed_from_u64(9)
+    }
+
+    /// A step of size 1 gives the gradient of U; of size 0, the loss alone.
+    fn descend(
+        output: &Output,
+        decode: &Table<f64>,
+        states: &Table<f64>,
+        answers: &[u32],
+    ) -> (Decoded<f64>, Table<f64>) {
+        let mut moved = decode.clone();
+        let batch = Decoding { states: states.values(), answers };
+        let decoded = output.descend(moved.values_mut(), &batch, 1.0, &mut rng());
+        let gradient = decode.values().iter().zip(moved.values()).map(|(old, new)| old - new);
+        let gradient =
+            Table::from_values(decode.rows(), DIM, &gradient.collect::<Vec<_>>()).unwrap();
+        (decoded, gradient)
+    }
+
+    #[test]
+    fn the_exact_loss_is_the_cross_entropy_by_definition() {
+        // More rows than a block, so that blocks are joined.
+        let decode = Table::<f64>::normal(BLOCK + 7, DIM, 1.0, &mut rng());
+        let states = Table::<f64>::normal(2, DIM, 1.0, &mut rng());
+        let answers = [BLOCK as u32 + 3, 5];
+        let (decoded, _) = descend(&Output::Exact, &decode, &states, &answers);
+        let mut expected = 0.0;
+        for (question, &answer) in answers.iter().enumerate() {
+            let score = |row| numerics::dot(decode.row(row), states.row(question));
+            let sum: f64 = (0..decode.rows()).map(|row| score(row).exp()).sum();
+            expected += sum.ln() - score(answer as usize);
+        }
+        assert!((decoded.loss - expected).abs() < 1e-10, "{} {expected}", decoded.loss);
+    }
+
+    #[test]
+    fn gradients_are_central_differences_exact_and_sampled() {
+        let weights: Vec<f64> = (0..BLOCK + 20).map(|row| 1.0 + (row % 7) as f64).collect();
+        let answers = [3, 70, 3, BLOCK as u32 + 11];
+        for output in [Output::Exact, Output::Sampled(Sampler::new(&weights, 100))] {
+            let mut decode = Table::<f64>::normal(weights.len(), DIM, 0.8, &mut rng());
+            let mut states = Table::<f64>::normal(answers.len(), DIM, 0.8, &mut rng());
+            let (decoded, gradient) = descend(&output, &decode, &states, &answers);
+            let of_states = Table::from_values(answers.len(), DIM, &decoded.states).unwrap();
+            let loss = |states: &Table<f64>| descend(&output, &decode, states, &answers).0.loss;
+            let worst = worst_error(&mut states, &of_states, 1e-3, loss);
+            assert!(worst < 1e-6, "states: {worst}");
+            let loss = |decode: &Table<f64>| descend(&output, decode, &states, &answers).0.loss;
+            let worst = worst_error(&mut decode, &gradient, 1e-3, loss);
+            assert!(worst < 1e-6, "decode: {worst}");
+        }
+    }
+
+    #[test]
+    fn a_sample_of_everything_is_exact() {
+        let decode = Table::<f64>::normal(40, DIM, 1.0, &mut rng());
+        let states = Table::<f64>::normal(2, DIM, 1.0, &mut rng());
+        let all = Output::Sampled(Sampler::new(&[1.0; 40], 40));
+        let (exact, exact_gradient) = descend(&Output::Exact, &decode, &states, &[7, 30]);
+        let (sampled, gradient) = descend(&all, &decode, &states, &[7, 30]);
+        assert!((exact.loss - sampled.loss).abs() < 1e-12);
+        for (a, b) in exact_gradient.values().iter().zip(gradient.values()) {
+            assert!((a - b).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn samples_have_the_size_asked_for_and_their_weights_make_up_for_it() {
+        let weights: Vec<f64> = (0..1000).map(|row| if row < 10 { 1000.0 } else { 1.0 }).collect();
+        let sampler = Sampler::new(&weights, 100);
+        // The ten heavy rows always enter; 90 more are expected of 990.
+        assert!(sampler.inclusion[..10].iter().all(|&inclusion| inclusion == 1.0));
+        assert!((sampler.inclusion[10] - 90.0 / 990.0).abs() < 1e-9);
+        let mut rng = rng();
+        let (mut size, mut total, draws) = (0.0, 0.0, 200);
+        for _ in 0..draws {
+            let drawn = sampler.draw(&[], &mut rng);
+            size += drawn.rows.len() as f64 / f64::from(draws);
+            total +=
+                drawn.offsets.iter().map(|offset| offset.exp()).sum::<f64>() / f64::from(draws);
+        }
+        // Standard errors: √(90 · 10/11 / 200) = 0.64 and 11 times that.
+        assert!((size - 100.0).abs() < 3.0 && (total - 1000.0).abs() < 30.0, "{size} {total}");
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_bytes() {
+        let weights: Vec<f64> = (0..3 * BLOCK).map(|row| 1.0 + (row % 5) as f64).collect();
+        for output in [Output::Exact, Output::Sampled(Sampler::new(&weights, 700))] {
+            let step = |n_threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+                let mut decode = Table::<f32>::normal(weights.len(), DIM, 1.0, &mut rng());
+                let states = Table::<f32>::normal(5, DIM, 1.0, &mut rng());
+                let batch = Decoding { states: states.values(), answers: &[1, 2, 3, 1400, 3] };
+                let decoded =
+                    pool.install(|| output.descend(decode.values_mut(), &batch, 0.1, &mut rng()));
+                (decode, decoded.states, decoded.loss)
+            };
+            assert_eq!(step(1), step(2));
+            assert_eq!(step(1), step(4));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What a learner keeps in its folder: the dictionary, and tables as safetensors.
+//!
+//! ```text
+//! words.txt              the dictionary
+//! weights.safetensors    the tables; metadata: the dictionary's hash, the model and its settings
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use corpus::atomic::write_file;
+use numerics::Table;
+use numerics::weights::{self, Precision};
+use serde::Deserialize;
+
+use crate::dictionary::Dictionary;
+use crate::settings::Range;
+use crate::{Error, Result, Setting, Settings};
+
+const FILE: &str = "weights.safetensors";
+const DICTIONARY: &str = "dictionary";
+
+/// The setting for how weights are saved.
+pub(crate) const WEIGHTS: Setting = Setting {
+    name: "weights",
+    symbol: "",
+    default: "f32",
+    range: Range::Choice(&["f32", "f16", "i8"]),
+    word: None,
+    doc: "How a number is saved: in four bytes, two, or one.",
+};
+
+/// Its values.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum SavedAs {
+    F32,
+    F16,
+    I8,
+}
+
+impl SavedAs {
+    /// Makes a table what it will be after it has been saved and loaded.
+    pub fn round(self, table: &mut Table<f32>) {
+        Precision::from(self).round(table);
+    }
+}
+
+impl From<SavedAs> for Precision {
+    fn from(saved_as: SavedAs) -> Self {
+        match saved_as {
+            SavedAs::F32 => Self::F32,
+            SavedAs::F16 => Self::F16,
+            SavedAs::I8 => Self::I8,
+        }
+    }
+}
+
+/// Writes dictionary and tables into the folder of a model.
+pub(crate) fn write(
+    folder: &Path,
+    dictionary: &Dictionary,
+    tables: &[(&str, &Table<f32>)],
+    saved_as: SavedAs,
+    settings: &Settings,
+) -> Result<()> {
+    dictionary.write(folder)?;
+    let mut about: BTreeMap<String, String> =
+        settings.texts().map(|(key, value)| (format!("settings.{key}"), value)).collect();
+    about.insert("model".to_owned(), settings.model().to_owned());
+    about.insert(DICTIONARY.to_owned(), dictionary.hash());
+    let path = folder.join(FILE);
+    let failed = |reason| Error::File { path: path.clone(), reason };
+    write_file(&path, failed, |file| {
+        weights::write(file, tables, saved_as.into(), &about).map_err(failed)
+    })
+}
+
+/// Reads the dictionary, and the tables of some names and dimensions: rows × dim.
+pub(crate) fn read<const N: usize>(
+    folder: &Path,
+    shapes: impl FnOnce(&Dictionary) -> [(&'static str, usize, usize); N],
+) -> Result<(Dictionary, [Table<f32>; N])> {
+    let dictionary = Dictionary::read(folder)?;
+    let path = folder.join(FILE);
+    let damaged = |reason| Error::Damaged { path: path.clone(), line: None, reason };
+    let mut weights = weights::read(&path)?;
+    let (expected, found) = (dictionary.hash(), weights.about.get(DICTIONARY));
+    if found != Some(&expected) {
+        let found = found.map_or("none", String::as_str);
+        return Err(damaged(format!(
+            "weights of another dictionary: expected {expected}, found {found}"
+        )));
+    }
+    let mut tables = Vec::new();
+    for (name, rows, dim) in shapes(&dictionary) {
+        let table = weights.tables.remove(name);
+        let fitting = table.filter(|table| (table.rows(), table.dim()) == (rows, dim));
+        tables.push(fitting.ok_or_else(|| {
+            damaged(format!("it has no table `{name}` of {rows} × {dim} numbers"))
+        })?);
+    }
+    let tables = tables.try_into().expect("one table for each shape");
+    Ok((dictionary, tables))
+}

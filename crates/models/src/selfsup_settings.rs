@@ -1,0 +1,200 @@
+//! What can be set about self-supervised window memories (§3.3), for all variants.
+
+use numerics::Real;
+use serde::Deserialize;
+
+use crate::dictionary::Dictionary;
+use crate::epochs::{BATCH, DECAY, EPOCHS, LEARNING_RATE, PATIENCE, Schedule};
+use crate::learnt::{SavedAs, WEIGHTS};
+use crate::self_supervision::Rule;
+use crate::support::{SUPPORT, Support};
+use crate::windows::{Encoding, Layout, Unit};
+use crate::{Error, Range, Result, Setting, Settings};
+
+/// The settings of a variant: those of all, then its own.
+macro_rules! settings {
+    ($($own:expr),*) => {
+        &[
+            Setting {
+                name: "dim",
+                symbol: "p",
+                default: "300",
+                range: Range::Whole(1, 4096),
+                word: None,
+                doc: "Length of an embedding.",
+            },
+            Setting {
+                name: "window",
+                symbol: "b",
+                default: "5",
+                range: Range::Whole(1, 99),
+                word: None,
+                doc: "Words of a window, an odd number.",
+            },
+            Setting {
+                name: "encoding",
+                symbol: "φ",
+                default: "positions",
+                range: Range::Choice(&["positions", "bag"]),
+                word: None,
+                doc: "One dictionary for each place in the window, or one for all.",
+            },
+            Setting {
+                name: "unit",
+                symbol: "s",
+                default: "windows",
+                range: Range::Choice(&["windows", "sentences"]),
+                word: None,
+                doc: "What is remembered of a mention: the window around it, or its sentence as a bag of words.",
+            },
+            Setting {
+                name: "max_memories",
+                symbol: "n",
+                default: "all",
+                range: Range::Whole(1, 100_000),
+                word: Some("all"),
+                doc: "Memories of a question at most: those nearest to the query.",
+            },
+            Setting {
+                name: "time",
+                symbol: "",
+                default: "true",
+                range: Range::Flag,
+                word: None,
+                doc: "Whether a memory's place in the passage adds to its score.",
+            },
+            Setting {
+                name: "time_scale",
+                symbol: "",
+                default: "2",
+                range: Range::Real(-100.0, 100.0),
+                word: None,
+                doc: "What its place adds to the score of the last memory.",
+            },
+            Setting {
+                name: "soft_weighting",
+                symbol: "",
+                default: "true",
+                range: Range::Flag,
+                word: None,
+                doc: "Whether all windows of a candidate speak for it when answering, or the best one.",
+            },
+            Setting {
+                name: "update",
+                symbol: "",
+                default: "softmax",
+                range: Range::Choice(&["softmax", "when-wrong"]),
+                word: None,
+                doc: "Learn from every question, or only where the best memory is not the supporting one.",
+            },
+            SUPPORT,
+            Setting {
+                name: "init",
+                symbol: "",
+                default: "0.1",
+                range: Range::Real(0.0, 10.0),
+                word: None,
+                doc: "Standard deviation of the embeddings before training.",
+            },
+            Setting { default: "0.02", ..LEARNING_RATE },
+            Setting { default: "8", ..EPOCHS },
+            PATIENCE,
+            Setting { default: "0.7", ..DECAY },
+            BATCH,
+            WEIGHTS,
+            $($own),*
+        ]
+    };
+}
+
+/// For windows of candidates and for all windows.
+pub(crate) const OF_WINDOWS: &[Setting] = settings!();
+
+const NEGATIVES: Setting = Setting {
+    name: "negatives",
+    symbol: "",
+    default: "64",
+    range: Range::Whole(1, 10_000),
+    word: None,
+    doc: "Words of the dictionary that the answer is compared with, drawn by their frequency.",
+};
+
+/// For all targets.
+pub(crate) const OF_TARGETS: &[Setting] = settings!(NEGATIVES);
+
+/// For the language model.
+pub(crate) const OF_LM: &[Setting] = settings!(
+    NEGATIVES,
+    Setting {
+        name: "sample",
+        symbol: "",
+        default: "200000",
+        range: Range::Whole(1, 1_000_000_000),
+        word: Some("all"),
+        doc: "Words of the running text that are asked for in an epoch, drawn anew each time.",
+    }
+);
+
+/// The settings, typed.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Config {
+    pub dim: usize,
+    window: usize,
+    encoding: Encoding,
+    unit: Unit,
+    max_memories: Option<usize>,
+    time: bool,
+    time_scale: f64,
+    pub soft_weighting: bool,
+    pub update: Rule,
+    pub support: Support,
+    pub init: f64,
+    pub weights: SavedAs,
+    #[serde(flatten)]
+    pub schedule: Schedule,
+    #[serde(default)]
+    pub negatives: usize,
+    pub sample: Option<usize>,
+}
+
+impl Config {
+    /// The typed settings.
+    ///
+    /// # Errors
+    /// If the window has no middle.
+    pub fn new(settings: &Settings) -> Result<Self> {
+        let config: Self = settings.config();
+        if config.window.is_multiple_of(2) {
+            return Err(Error::SettingValue {
+                key: "window",
+                expected: "an odd number".to_owned(),
+                found: config.window.to_string(),
+            });
+        }
+        Ok(config)
+    }
+
+    /// How questions are laid out in memory.
+    pub fn layout(&self, dictionary: &Dictionary) -> Layout {
+        Layout {
+            window: self.window,
+            encoding: self.encoding,
+            unit: self.unit,
+            max_memories: self.max_memories,
+            dictionary_rows: dictionary.n_rows(),
+        }
+    }
+
+    // §3.1: «a scalar value which indicates the position in the passage, ranging from 1 to the number of
+    // memories. An additional parameter […] scales the importance of this feature.»
+    /// Adds the time feature. Chosen: the place is divided by the number of memories, so that passages
+    /// with many and with few memories count alike.
+    pub fn add_time<R: Real>(&self, scores: &mut [R]) {
+        if self.time {
+            let unit = self.time_scale / scores.len() as f64;
+            for (place, score) in scores.iter_mut().enumerate() {
+                *score += R::from_f64(unit * (place + 1) as f64);
+            }
+        }
+    }
+}

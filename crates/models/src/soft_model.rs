@@ -1,0 +1,299 @@
+//! What the embedding models (§4.3) and the memory networks with soft attention (§3.2) share: training on
+//! all questions against the whole dictionary, answering, explaining, and files.
+//!
+//! A model is a [`Design`]: which parts of a question are embedded, and through which network.
+
+use std::path::Path;
+
+use corpus::Vocabulary;
+use questions::Question;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use crate::case_twins::tell_apart;
+use crate::composition::Composition;
+use crate::dictionary::Dictionary;
+use crate::dictionary_softmax::{Output, Sampler};
+use crate::epochs::{self, Learner, MiniBatch, Schedule, Validation};
+use crate::learnt::{self, SavedAs};
+use crate::lowercase::Lowercase;
+use crate::memory_format::{Format, Phrases};
+use crate::network::{Batch, Network, Shape};
+use crate::settings::Range;
+use crate::windows::{KnownWords, Memories};
+use crate::{
+    Error, Explanation, Look, Model, Part, Reader, Result, Saved, Setting, Settings, Training,
+};
+
+/// The setting for how many words a mini-batch is learnt against.
+pub(crate) const SAMPLES: Setting = Setting {
+    name: "samples",
+    symbol: "",
+    default: "500",
+    range: Range::Whole(1, 1_000_000),
+    word: Some("all"),
+    doc: "Words of the dictionary that an answer is learnt against, drawn for each mini-batch; `all`: exact.",
+};
+
+/// The setting for the weights to start from.
+pub(crate) const INIT: Setting = Setting {
+    name: "init",
+    symbol: "",
+    default: "0.05",
+    range: Range::Real(0.0, 10.0),
+    word: None,
+    doc: "Standard deviation of the weights before training.",
+};
+
+/// The setting for gradient clipping.
+pub(crate) const CLIP: Setting = Setting {
+    name: "clip",
+    symbol: "",
+    default: "1",
+    range: Range::Real(0.001, 1e9),
+    word: None,
+    doc: "Length at which a question's gradient by a state is cut off.",
+};
+
+/// A thousandth of what the memories of a typical question get each.
+const NEGLIGIBLE: f64 = 2e-5;
+
+/// What a model is made of.
+pub(crate) struct Design {
+    /// Which parts of a question are embedded; it depends on d.
+    pub format: Box<dyn Fn(usize) -> Format>,
+    pub composition: Composition,
+    pub dim: usize,
+    pub hops: usize,
+    pub tied: bool,
+    pub time_scale: f64,
+    pub clip: f64,
+    pub samples: Option<usize>,
+    pub init: f64,
+    pub weights: SavedAs,
+    pub schedule: Schedule,
+}
+
+impl Design {
+    fn shape(&self, format: &Format, words: usize) -> Shape {
+        Shape {
+            rows: format.n_rows(words),
+            words,
+            dim: self.dim,
+            hops: self.hops,
+            composition: self.composition,
+            time_scale: self.time_scale,
+            clip: self.clip,
+            negligible: NEGLIGIBLE,
+            tied: self.tied.then(|| format.middle(words)),
+        }
+    }
+
+    /// Trains such a model.
+    pub fn train(self, settings: &Settings, training: &Training<'_>) -> Result<Box<dyn Model>> {
+        let questions: Vec<u32> = (0..training.train.len() as u32)
+            .filter(|&place| training.train.example(place as usize).answer.is_some())
+            .collect();
+        if questions.is_empty() {
+            return Err(Error::NothingToTrainOn {
+                model: settings.model(),
+                expected: "questions of the training split with their answers",
+                hint: "`goldilocks stats SET` shows the splits of a set",
+            });
+        }
+        let dictionary = Dictionary::of_questions(&training.train);
+        let words = dictionary.n_rows();
+        let format = (self.format)(words);
+        let mut rng = ChaCha8Rng::seed_from_u64(training.seed);
+        let network = Network::new(self.shape(&format, words), self.init, &mut rng);
+        let rows = dictionary.rows_of(training.train.vocabulary());
+        let answer = |&place: &u32| {
+            let example = training.train.example(place as usize);
+            let answer = example.answer.expect("questions without one were left out");
+            rows[example.question.candidates[answer].index()]
+        };
+        let answers: Vec<u32> = questions.par_iter().map(answer).collect();
+        let mut learner = SoftLearner {
+            part: &training.train,
+            valid: &training.valid,
+            seed: training.seed,
+            output: output(self.samples, words, &answers),
+            lowercase: Lowercase::new(training.train.vocabulary()),
+            rows,
+            questions,
+            answers,
+            format,
+            network,
+        };
+        epochs::run(&mut learner, &self.schedule, settings, training)?;
+        learner.tables().into_iter().for_each(|(_, table)| self.weights.round(table));
+        let SoftLearner { network, format, .. } = learner;
+        let (settings, weights) = (settings.clone(), self.weights);
+        Ok(Box::new(SoftModel { settings, weights, dictionary, format, network }))
+    }
+
+    /// Reads such a model.
+    pub fn load(self, saved: &Saved<'_>) -> Result<Box<dyn Model>> {
+        let shape = |dictionary: &Dictionary| {
+            let words = dictionary.n_rows();
+            self.shape(&(self.format)(words), words)
+        };
+        let (dictionary, [embed_in, embed_out, between_hops, decode]) =
+            learnt::read(saved.folder, |dictionary| shape(dictionary).tables())?;
+        let shape = shape(&dictionary);
+        let format = (self.format)(dictionary.n_rows());
+        let network = Network { shape, embed_in, embed_out, between_hops, decode };
+        let (settings, weights) = (saved.settings.clone(), self.weights);
+        Ok(Box::new(SoftModel { settings, weights, dictionary, format, network }))
+    }
+}
+
+/// Chosen: a word is drawn the more often the more questions it answers, with one added so that every
+/// word is drawn at times.
+fn output(samples: Option<usize>, words: usize, answers: &[u32]) -> Output {
+    let Some(samples) = samples.filter(|&samples| samples < words) else { return Output::Exact };
+    let mut weights = vec![1.0; words];
+    answers.iter().for_each(|&answer| weights[answer as usize] += 1.0);
+    Output::Sampled(Sampler::new(&weights, samples))
+}
+
+struct SoftLearner<'a> {
+    part: &'a Part<'a>,
+    valid: &'a Part<'a>,
+    seed: u64,
+    output: Output,
+    lowercase: Lowercase,
+    rows: Vec<u32>,
+    /// Places of the training part.
+    questions: Vec<u32>,
+    /// The row of each question's answer in U.
+    answers: Vec<u32>,
+    format: Format,
+    network: Network<f32>,
+}
+
+impl Learner for SoftLearner<'_> {
+    fn n_questions(&self) -> usize {
+        self.questions.len()
+    }
+
+    fn step(&mut self, batch: &MiniBatch<'_>) -> Result<f64> {
+        let words = KnownWords { lowercase: &self.lowercase, rows: &self.rows };
+        let phrases = |windows: &mut Memories, &place: &u32| {
+            let example = self.part.example(self.questions[place as usize] as usize);
+            self.format.read(&example.question, &words, windows)
+        };
+        let questions = batch.questions;
+        let phrases: Vec<Phrases> =
+            questions.par_iter().with_min_len(8).map_init(Memories::default, phrases).collect();
+        let answers: Vec<u32> =
+            questions.iter().map(|&place| self.answers[place as usize]).collect();
+        // The first question of a mini-batch tells it from all others of its epoch.
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        rng.set_stream((batch.epoch as u64) << 32 | u64::from(questions[0]));
+        let batch_of = Batch { questions: &phrases, answers: &answers };
+        let rate = batch.learning_rate as f32;
+        Ok(self.network.step(&batch_of, &self.output, rate, &mut rng))
+    }
+
+    fn validate(&self) -> Result<Validation> {
+        let reader = SoftReader {
+            lowercase: Lowercase::new(self.valid.vocabulary()),
+            rows: self.rows.clone(),
+            format: &self.format,
+            network: &self.network,
+        };
+        let accuracy = self.valid.accuracy(|question| reader.score(question));
+        Ok(Validation { loss: None, accuracy })
+    }
+
+    fn tables(&mut self) -> Vec<(&'static str, &mut numerics::Table<f32>)> {
+        let names = self.network.shape.tables().map(|(name, ..)| name);
+        let Network { embed_in, embed_out, between_hops, decode, .. } = &mut self.network;
+        names.into_iter().zip([embed_in, embed_out, between_hops, decode]).collect()
+    }
+}
+
+struct SoftModel {
+    settings: Settings,
+    weights: SavedAs,
+    dictionary: Dictionary,
+    format: Format,
+    network: Network<f32>,
+}
+
+impl SoftModel {
+    fn tables(&self) -> [(&'static str, &numerics::Table<f32>); 4] {
+        let Network { embed_in, embed_out, between_hops, decode, .. } = &self.network;
+        let names = self.network.shape.tables().map(|(name, ..)| name);
+        let [a, b, h, u] = names;
+        [(a, embed_in), (b, embed_out), (h, between_hops), (u, decode)]
+    }
+}
+
+impl Model for SoftModel {
+    fn reader<'a>(&'a self, vocabulary: &'a Vocabulary) -> Box<dyn Reader + 'a> {
+        Box::new(SoftReader {
+            lowercase: Lowercase::new(vocabulary),
+            rows: self.dictionary.rows_of(vocabulary),
+            format: &self.format,
+            network: &self.network,
+        })
+    }
+
+    fn save(&self, folder: &Path) -> Result<()> {
+        learnt::write(folder, &self.dictionary, &self.tables(), self.weights, &self.settings)
+    }
+}
+
+struct SoftReader<'a> {
+    lowercase: Lowercase,
+    rows: Vec<u32>,
+    format: &'a Format,
+    network: &'a Network<f32>,
+}
+
+impl SoftReader<'_> {
+    fn words(&self) -> KnownWords<'_> {
+        KnownWords { lowercase: &self.lowercase, rows: &self.rows }
+    }
+
+    fn score_with(&self, question: &Question<'_>, windows: &mut Memories) -> Vec<f32> {
+        let phrases = self.format.read(question, &self.words(), windows);
+        let read = self.network.read(&phrases);
+        let candidates = question.candidates.iter().map(|word| self.rows[word.index()]);
+        let mut scores = self.network.score(read.last(), candidates);
+        tell_apart(question, &self.lowercase, &mut scores);
+        scores
+    }
+}
+
+impl Reader for SoftReader<'_> {
+    fn score(&self, question: &Question<'_>) -> Vec<f32> {
+        self.score_with(question, &mut Memories::default())
+    }
+
+    fn score_many(&self, questions: &[Question<'_>]) -> Result<Vec<Vec<f32>>> {
+        let mut windows = Memories::default();
+        Ok(questions.iter().map(|question| self.score_with(question, &mut windows)).collect())
+    }
+
+    fn explain(&self, question: &Question<'_>) -> Explanation {
+        let phrases = self.format.read(question, &self.words(), &mut Memories::default());
+        let attention = self.network.read(&phrases).attention;
+        let origins = self.format.origins(question, &self.words());
+        let looks = origins.into_iter().enumerate().map(|(memory, origin)| {
+            // Chosen: of several hops, the mean.
+            let sum: f32 = attention.iter().map(|shares| shares[memory]).sum();
+            Look {
+                words: origin.words,
+                candidate: origin.mention.map(|(candidate, _)| candidate),
+                instance: origin.mention.map(|(_, instance)| instance),
+                weight: sum / attention.len() as f32,
+                is_supporting: false,
+            }
+        });
+        Explanation { looks: looks.collect(), query: Some(self.format.query_words(question)) }
+    }
+}

@@ -1,0 +1,69 @@
+//! Discounts: adjusted counts of the n-grams of one length → what is taken off each count (Chen & Goodman
+//! 1998, Eq. 26), for the words that were not seen.
+
+/// What is taken off the counts 1, 2 and 3 or more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Discounts(pub [f64; 3]);
+
+/// Why the discounts of a length could not be estimated; [`Discounts::FALLBACK`] was taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fallback {
+    /// The length of the n-grams.
+    pub length: usize,
+    /// What is wrong with their counts, in words.
+    pub reason: String,
+}
+
+impl Discounts {
+    /// Chosen: half of each step where the counts don't tell, as KenLM's `--discount_fallback` has it.
+    pub const FALLBACK: Self = Self([0.5, 1.0, 1.5]);
+
+    /// Estimates them from the counts of all n-grams of a length.
+    pub(crate) fn estimate(counts: impl Iterator<Item = u32>) -> Result<Self, String> {
+        let mut n = [0u64; 5];
+        counts.filter(|count| (1..5).contains(count)).for_each(|count| n[count as usize] += 1);
+        if let Some(missing) = (1..4).find(|&count| n[count] == 0) {
+            return Err(format!("none has adjusted count {missing}"));
+        }
+        let [_, n1, n2, n3, n4] = n.map(|n| n as f64);
+        // Chen & Goodman 1998, Eq. (26).
+        let y = n1 / (n1 + 2.0 * n2);
+        let discounts = [1.0 - 2.0 * y * n2 / n1, 2.0 - 3.0 * y * n3 / n2, 3.0 - 4.0 * y * n4 / n3];
+        for (discount, count) in discounts.into_iter().zip(1u8..) {
+            if !(0.0..=f64::from(count)).contains(&discount) {
+                let name = if count == 3 { "3 or more".to_owned() } else { count.to_string() };
+                return Err(format!("{discount:.2} would be taken off the adjusted count {name}"));
+            }
+        }
+        Ok(Self(discounts))
+    }
+
+    /// D(c).
+    pub(crate) fn of(self, count: u32) -> f64 {
+        if count == 0 { 0.0 } else { self.0[count.min(3) as usize - 1] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn discounts_follow_equation_26() {
+        // n1 = 4, n2 = 2, n3 = 1, n4 = 1: Y = 4 / (4 + 4) = 1/2, D1 = 1 − 2 · 1/2 · 2/4 = 1/2,
+        // D2 = 2 − 3 · 1/2 · 1/2 = 5/4, D3 = 3 − 4 · 1/2 · 1/1 = 1.
+        let counts = [1, 1, 1, 1, 2, 2, 3, 4, 9, 0];
+        assert_eq!(Discounts::estimate(counts.into_iter()), Ok(Discounts([0.5, 1.25, 1.0])));
+        let discounts = Discounts([0.5, 1.25, 1.0]);
+        assert_eq!([0, 1, 2, 3, 9].map(|count| discounts.of(count)), [0.0, 0.5, 1.25, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn counts_that_give_no_discounts_say_why() {
+        let why = |counts: &[u32]| Discounts::estimate(counts.iter().copied()).unwrap_err();
+        assert_eq!(why(&[1, 1, 3]), "none has adjusted count 2");
+        assert_eq!(why(&[]), "none has adjusted count 1");
+        // Y = 1/3, D2 = 2 − 3 · 1/3 · 4 = −2.
+        assert_eq!(why(&[1, 2, 3, 3, 3, 3]), "-2.00 would be taken off the adjusted count 2");
+    }
+}

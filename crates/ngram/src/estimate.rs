@@ -1,0 +1,167 @@
+//! The estimator: sorted text → [`Table`], one length of n-grams after the other.
+//!
+//! The n-gram that ends at a place of the text joins everything: its context is the n-gram one word shorter
+//! that ends one place earlier, and the shorter n-gram it is interpolated with ends at the same place.
+
+use std::borrow::Cow;
+
+use crate::counts::{Grams, NONE};
+use crate::discounts::{Discounts, Fallback};
+use crate::probabilities::{Context, contexts, log};
+use crate::pruning::Pruning;
+use crate::sorted::Sorted;
+use crate::table::{Level, Table};
+use crate::text::{START, UNKNOWN};
+use crate::{Error, Result};
+
+/// How to estimate.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The length of the longest n-grams, at most that for which the text was sorted.
+    pub order: usize,
+    /// Which n-grams are left out.
+    pub pruning: Pruning,
+}
+
+impl Default for Options {
+    /// Order 5 (§4.2), nothing left out.
+    fn default() -> Self {
+        Self { order: 5, pruning: Pruning::default() }
+    }
+}
+
+/// What was estimated.
+pub struct Estimate {
+    /// The n-grams.
+    pub table: Table,
+    /// The discounts of each length, from 1.
+    pub discounts: Vec<Discounts>,
+    /// The lengths whose discounts could not be estimated.
+    pub fallbacks: Vec<Fallback>,
+}
+
+/// Estimates a model of a text.
+///
+/// # Errors
+/// [`Error::NoText`] if there is no sentence.
+///
+/// # Panics
+/// If the order is 0 or longer than that for which the text was sorted.
+pub fn estimate(sorted: &Sorted, options: &Options) -> Result<Estimate> {
+    assert!((1..=sorted.order).contains(&options.order), "the text is sorted for this order");
+    if sorted.ends.is_empty() {
+        return Err(Error::NoText);
+    }
+    let mut estimator = Estimator { sorted, options, discounts: vec![], fallbacks: vec![] };
+    let mut lower = estimator.unigrams();
+    let mut levels = Vec::new();
+    for length in 2..=options.order {
+        let (backoffs, children, longer) = estimator.longer(&lower, length);
+        levels.push(Level { backoffs, children, ..lower.level });
+        lower = longer;
+    }
+    levels.push(lower.level);
+    let table = Table { vocabulary: sorted.vocabulary.clone(), levels };
+    Ok(Estimate { table, discounts: estimator.discounts, fallbacks: estimator.fallbacks })
+}
+
+struct Estimator<'a> {
+    sorted: &'a Sorted,
+    options: &'a Options,
+    discounts: Vec<Discounts>,
+    fallbacks: Vec<Fallback>,
+}
+
+/// The n-grams of one length, estimated.
+struct Estimated<'a> {
+    /// The n-gram that ends at each place.
+    at: Cow<'a, [u32]>,
+    /// p of each, in suffix order.
+    probabilities: Vec<f32>,
+    /// Its place in the level; [`NONE`] if it was pruned.
+    slots: Vec<u32>,
+    /// Without backoffs and children, which the next length gives.
+    level: Level,
+}
+
+impl<'a> Estimator<'a> {
+    fn discounts(&mut self, length: usize, counts: &[u32]) -> Discounts {
+        let discounts = Discounts::estimate(counts.iter().copied()).unwrap_or_else(|reason| {
+            self.fallbacks.push(Fallback { length, reason });
+            Discounts::FALLBACK
+        });
+        self.discounts.push(discounts);
+        discounts
+    }
+
+    fn unigrams(&mut self) -> Estimated<'a> {
+        let sorted = self.sorted;
+        let grams = Grams::new(sorted, 1, self.options.order);
+        let discounts = self.discounts(1, &grams.counts);
+        let mut counts = vec![0; sorted.vocabulary.len()];
+        let mut context = Context::default();
+        for (&end, &count) in grams.ends.iter().zip(&grams.counts) {
+            counts[sorted.words[end as usize] as usize] = count;
+            context.add(count, true);
+        }
+        // Unigrams are interpolated with the uniform distribution over all words but `<s>`, which is never
+        // predicted; `<unk>` gets its share of it.
+        let uniform = 1.0 / (counts.len() - 1) as f64;
+        let probability = |&count: &u32| context.interpolate(count, discounts, uniform) as f32;
+        let mut probabilities: Vec<f32> = counts.iter().map(probability).collect();
+        // As KenLM writes it: the start of a sentence is certain.
+        probabilities[START.index()] = 1.0;
+        let log_probs = probabilities.iter().map(|&p| log(p.into())).collect();
+        let slots: Vec<u32> = (UNKNOWN.0..counts.len() as u32).collect();
+        let level = Level { words: slots.clone(), log_probs, ..Level::default() };
+        Estimated { at: Cow::Borrowed(&sorted.words), probabilities, slots, level }
+    }
+
+    /// The n-grams one word longer than `lower`, and the backoffs and children of `lower`.
+    fn longer(
+        &mut self,
+        lower: &Estimated<'_>,
+        length: usize,
+    ) -> (Vec<f32>, Vec<u32>, Estimated<'a>) {
+        let sorted = self.sorted;
+        let grams = Grams::new(sorted, length, self.options.order);
+        let discounts = self.discounts(length, &grams.counts);
+        let pruning = self.options.pruning;
+        let keeps = |gram: usize| pruning.keeps(length, grams.raw_counts[gram]);
+        let context = |gram: usize| lower.at[grams.ends[gram] as usize - 1] as usize;
+        let contexts = contexts(&grams, lower.slots.len(), context, keeps);
+
+        let mut backoffs = vec![0.0; lower.level.words.len()];
+        for (context, &slot) in contexts.iter().zip(&lower.slots).filter(|&(_, &s)| s != NONE) {
+            backoffs[slot as usize] = log(context.gamma(discounts));
+        }
+
+        let slot_of_context = |gram| lower.slots[context(gram)] as usize;
+        let mut children = vec![0; lower.level.words.len() + 1];
+        (0..grams.len()).filter(|&gram| keeps(gram)).for_each(|gram| {
+            children[slot_of_context(gram) + 1] += 1;
+        });
+        (1..children.len()).for_each(|slot| children[slot] += children[slot - 1]);
+
+        // In suffix order the last words rise, so those behind one context do.
+        let mut next = children.clone();
+        let n_kept = children[children.len() - 1] as usize;
+        let mut level =
+            Level { words: vec![0; n_kept], log_probs: vec![0.0; n_kept], ..Level::default() };
+        let mut probabilities = vec![0.0; grams.len()];
+        let mut slots = vec![NONE; grams.len()];
+        for gram in (0..grams.len()).filter(|&gram| keeps(gram)) {
+            let end = grams.ends[gram] as usize;
+            let shorter = lower.probabilities[lower.at[end] as usize].into();
+            let probability =
+                contexts[context(gram)].interpolate(grams.counts[gram], discounts, shorter);
+            let slot = next[slot_of_context(gram)];
+            next[slot_of_context(gram)] += 1;
+            slots[gram] = slot;
+            probabilities[gram] = probability as f32;
+            level.words[slot as usize] = sorted.words[end];
+            level.log_probs[slot as usize] = log(probability);
+        }
+        (backoffs, children, Estimated { at: Cow::Owned(grams.at), probabilities, slots, level })
+    }
+}

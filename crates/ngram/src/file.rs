@@ -1,0 +1,251 @@
+//! The model file: [`Table`] → bytes → where everything lies in them.
+//!
+//! ```text
+//! header      "goldilocks-ngram", version, order, bits of a value, bytes in all, number of words, bytes of their
+//!             text, n-grams of each length from 2, SHA-256 of the body, SHA-256 of the header up to here
+//! vocabulary  hash table of word numbers, ends of the words, their text
+//! codebooks   of a quantised model: for each length from 2 its 256 probabilities and 256 backoffs
+//! levels      one for each length: [word, probability, backoff, first child] for each n-gram, bit by bit
+//! ```
+//!
+//! Numbers are little-endian. A body's SHA-256 is taken over those of its parts of a mebibyte, which are
+//! independent; both are cut to 16 bytes. Opening a file checks the header, which fixes the place of everything,
+//! and reads nothing else: a model answers at once. A changed byte of the body is found by
+//! [`crate::Model::check`]; without it such a file gives wrong scores, but it is never read out of its bounds.
+
+use std::path::Path;
+
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+use crate::packed::{PADDING, Writer, width};
+use crate::quantise::{self, codebook, nearest};
+use crate::table::{Level, Table};
+use crate::{Error, MAX_ORDER, Result};
+
+const MAGIC: &str = "goldilocks-ngram";
+const VERSION: u32 = 1;
+const HEADER: usize = 128;
+/// Where the checksums of body and header stand.
+const BODY_SUM: usize = 96;
+const HEADER_SUM: usize = 112;
+const PART: usize = 1 << 20;
+
+/// An entry of the hash table without a word.
+pub(crate) const EMPTY: u32 = u32::MAX;
+
+/// Where everything lies.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Layout {
+    pub n_words: usize,
+    pub n_slots: usize,
+    pub slots: usize,
+    pub ends: usize,
+    pub text: usize,
+    pub n_text: usize,
+    pub levels: Vec<LevelLayout>,
+    pub n_bytes: usize,
+}
+
+/// Where a level lies, and how many bits each field of an n-gram has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LevelLayout {
+    pub start: usize,
+    pub len: usize,
+    pub word: u32,
+    pub log_prob: u32,
+    pub backoff: u32,
+    pub child: u32,
+    /// Bits of one n-gram.
+    pub stride: usize,
+    /// Where its codebooks lie.
+    pub codebook: usize,
+}
+
+impl Layout {
+    /// Lays out a model; none if it would not fit into memory.
+    fn new(n_words: usize, n_text: usize, longer: &[usize], bits: u32) -> Option<Self> {
+        let n_slots = n_words.checked_mul(5)? / 4 + 1;
+        let slots = HEADER;
+        let ends = n_slots.checked_mul(4)?.checked_add(slots)?;
+        let text = n_words.checked_mul(4)?.checked_add(ends)?;
+        let mut place = text.checked_add(n_text)?;
+        let order = longer.len() + 1;
+        let mut codebooks = vec![0];
+        for length in 2..=order {
+            codebooks.push(place);
+            let n_books = if length < order { 2 } else { 1 };
+            let n_values = if bits == 32 { 0 } else { n_books * quantise::N_VALUES };
+            place = place.checked_add(4 * n_values)?;
+        }
+        let mut levels = Vec::new();
+        for (length, &len) in (1..).zip([n_words].iter().chain(longer)) {
+            let bits = if length == 1 { 32 } else { bits };
+            let word = if length == 1 { 0 } else { width(n_words.checked_sub(1)?) };
+            let is_last = length == order;
+            let backoff = if is_last { 0 } else { bits };
+            let child = if is_last { 0 } else { width(longer[length - 1]) };
+            let stride = (word + bits + backoff + child) as usize;
+            let codebook = codebooks[length - 1];
+            let start = place;
+            levels.push(LevelLayout {
+                start,
+                len,
+                word,
+                log_prob: bits,
+                backoff,
+                child,
+                stride,
+                codebook,
+            });
+            // One more at the end says where the last one's children end.
+            let n_bits = len.checked_add(1)?.checked_mul(stride)?;
+            place = place.checked_add(n_bits.div_ceil(8))?.checked_add(PADDING)?;
+        }
+        Some(Self { n_words, n_slots, slots, ends, text, n_text, levels, n_bytes: place })
+    }
+
+    /// Reads the header of a file.
+    pub fn read(path: &Path, bytes: &[u8]) -> Result<Self> {
+        if !bytes.starts_with(MAGIC.as_bytes()) {
+            return Err(Error::NotAModel { path: path.to_owned(), expected: MAGIC });
+        }
+        let damaged = |reason: String| Error::Damaged { path: path.to_owned(), reason };
+        let Some(header) = bytes.get(..HEADER) else {
+            return Err(damaged(format!(
+                "expected at least {HEADER} bytes, found {}",
+                bytes.len()
+            )));
+        };
+        let found = u32_at(header, 16);
+        if found != VERSION {
+            return Err(Error::OtherVersion { path: path.to_owned(), expected: VERSION, found });
+        }
+        if header[HEADER_SUM..] != checksum(&header[..HEADER_SUM])[..] {
+            return Err(damaged("its header is not what was written".to_owned()));
+        }
+        let (order, bits) = (u32_at(header, 20) as usize, u32_at(header, 24));
+        let number = |place: usize| usize::try_from(u64_at(header, place)).ok();
+        let is_sound = (1..=MAX_ORDER).contains(&order) && [quantise::BITS, 32].contains(&bits);
+        let layout = (0..order.saturating_sub(1)).map(|length| number(56 + 8 * length)).collect();
+        let layout = Option::<Vec<usize>>::filter(layout, |_| is_sound)
+            .filter(|longer| longer.iter().all(|&n| u32::try_from(n).is_ok()))
+            .and_then(|longer| Layout::new(number(40)?, number(48)?, &longer, bits));
+        match layout {
+            Some(layout)
+                if layout.n_words < EMPTY as usize && number(32) == Some(layout.n_bytes) =>
+            {
+                if layout.n_bytes == bytes.len() {
+                    return Ok(layout);
+                }
+                let (expected, found) = (layout.n_bytes, bytes.len());
+                Err(damaged(format!("expected {expected} bytes, found {found}")))
+            }
+            _ => Err(damaged("its header contradicts itself".to_owned())),
+        }
+    }
+}
+
+/// Whether the body is what was written.
+pub(crate) fn is_whole(bytes: &[u8]) -> bool {
+    bytes[BODY_SUM..HEADER_SUM] == body_checksum(&bytes[HEADER..])[..]
+}
+
+/// The bytes of the model file.
+pub(crate) fn encode(table: &Table, quantise: bool) -> Vec<u8> {
+    let bits = if quantise { quantise::BITS } else { 32 };
+    let words: Vec<&str> = table.vocabulary.iter().collect();
+    let n_text = words.iter().map(|word| word.len()).sum();
+    let longer: Vec<usize> = table.levels[1..].iter().map(|level| level.words.len()).collect();
+    let layout = Layout::new(words.len(), n_text, &longer, bits).expect("a table fits into memory");
+    let levels: Vec<(Vec<u8>, Vec<u8>)> = layout
+        .levels
+        .par_iter()
+        .zip(&table.levels)
+        .map(|(layout, level)| encode_level(layout, level))
+        .collect();
+
+    let mut bytes = Vec::with_capacity(layout.n_bytes);
+    bytes.extend(MAGIC.as_bytes());
+    [VERSION, table.order() as u32, bits, 0].iter().for_each(|n| bytes.extend(n.to_le_bytes()));
+    let numbers = [layout.n_bytes, words.len(), n_text].into_iter().chain(longer);
+    numbers.for_each(|n| bytes.extend((n as u64).to_le_bytes()));
+    bytes.resize(HEADER, 0);
+    let slots = hash_table(&words, layout.n_slots);
+    let mut end = 0;
+    let ends = words.iter().map(|word| {
+        end += word.len() as u32;
+        end
+    });
+    slots.into_iter().chain(ends).for_each(|n| bytes.extend(n.to_le_bytes()));
+    words.iter().for_each(|word| bytes.extend(word.as_bytes()));
+    levels.iter().for_each(|(codebooks, _)| bytes.extend(codebooks));
+    levels.iter().for_each(|(_, grams)| bytes.extend(grams));
+    let sum = body_checksum(&bytes[HEADER..]);
+    bytes[BODY_SUM..HEADER_SUM].copy_from_slice(&sum);
+    let sum = checksum(&bytes[..HEADER_SUM]);
+    bytes[HEADER_SUM..HEADER].copy_from_slice(&sum);
+    bytes
+}
+
+/// The codebooks of a level, if it is quantised, and its n-grams.
+fn encode_level(layout: &LevelLayout, level: &Level) -> (Vec<u8>, Vec<u8>) {
+    let is_quantised = layout.log_prob != 32;
+    let book = |values: &[f32]| if is_quantised { codebook(values) } else { vec![] };
+    let books = [book(&level.log_probs), book(&level.backoffs)];
+    let code = |books: &[f32], value: f32| {
+        if is_quantised { nearest(books, value) as u32 } else { value.to_bits() }
+    };
+    let mut writer = Writer::default();
+    for gram in 0..level.words.len() {
+        writer.push(if layout.word == 0 { 0 } else { level.words[gram] }, layout.word);
+        writer.push(code(&books[0], level.log_probs[gram]), layout.log_prob);
+        if layout.child > 0 || layout.backoff > 0 {
+            writer.push(code(&books[1], level.backoffs[gram]), layout.backoff);
+            writer.push(level.children[gram], layout.child);
+        }
+    }
+    writer.push(0, layout.word);
+    writer.push(0, layout.log_prob);
+    writer.push(0, layout.backoff);
+    writer.push(level.children.last().copied().unwrap_or(0), layout.child);
+    let n_books = 1 + usize::from(layout.backoff > 0);
+    let books = books[..n_books].iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
+    (books, writer.finish())
+}
+
+fn hash_table(words: &[&str], n_slots: usize) -> Vec<u32> {
+    let mut slots = vec![EMPTY; n_slots];
+    for (number, word) in (0..).zip(words) {
+        let mut slot = first_slot(word, n_slots);
+        while slots[slot] != EMPTY {
+            slot = (slot + 1) % n_slots;
+        }
+        slots[slot] = number;
+    }
+    slots
+}
+
+/// Where the search for a word begins: FNV-1a, whose high bits are mixed by a last multiplication.
+pub(crate) fn first_slot(word: &str, n_slots: usize) -> usize {
+    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = word.bytes().fold(0xcbf2_9ce4_8422_2325, step).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((u128::from(hash) * n_slots as u128) >> 64) as usize
+}
+
+fn checksum(bytes: &[u8]) -> [u8; 16] {
+    *Sha256::digest(bytes).first_chunk().expect("SHA-256 has 32 bytes")
+}
+
+fn body_checksum(body: &[u8]) -> [u8; 16] {
+    let parts: Vec<[u8; 16]> = body.par_chunks(PART).map(checksum).collect();
+    checksum(parts.as_flattened())
+}
+
+pub(crate) fn u32_at(bytes: &[u8], place: usize) -> u32 {
+    u32::from_le_bytes(bytes[place..place + 4].try_into().expect("four bytes"))
+}
+
+fn u64_at(bytes: &[u8], place: usize) -> u64 {
+    u64::from_le_bytes(bytes[place..place + 8].try_into().expect("eight bytes"))
+}

@@ -1,0 +1,54 @@
+//! N-gram language models with modified, interpolated Kneser-Ney smoothing (§4.2; Chen & Goodman 1998).
+//!
+//! ```text
+//! sentences ──text──▶ Text ──sorted──▶ Sorted ──counts──▶ Grams ──discounts──▶ ┐
+//!                                                  └──pruning──▶ probabilities ┴▶ Table ──encode──▶ Model
+//!                                                                       ARPA ◀──▶ Table
+//! ```
+//!
+//! A [`Table`] has every n-gram with its probability and its backoff; a [`Model`] is the same in the bytes of
+//! the model file, memory-mapped, and answers. All probabilities are natural logarithms; ARPA files have
+//! decimal ones.
+//!
+//! ```
+//! use ngram::{Model, Options, Text, estimate};
+//!
+//! let mut text = Text::default();
+//! text.push("the bear ate the soup".split(' '))?;
+//! text.push("the bear slept".split(' '))?;
+//! let estimate = estimate(&text.sort(3), &Options { order: 3, ..Options::default() })?;
+//! let model = Model::new(&estimate.table, false);
+//! let score = |words: &str| model.log_probs(words.split(' ')).iter().sum::<f32>();
+//! assert!(score("the bear ate the soup") > score("the soup ate the bear"));
+//! # Ok::<(), ngram::Error>(())
+//! ```
+
+mod arpa;
+mod counts;
+mod discounts;
+mod error;
+mod estimate;
+mod file;
+mod model;
+mod packed;
+mod probabilities;
+mod pruning;
+mod quantise;
+mod sorted;
+mod table;
+mod text;
+#[cfg(test)]
+mod twin;
+
+pub use arpa::{read_arpa, write_arpa};
+pub use discounts::{Discounts, Fallback};
+pub use error::{Error, Result};
+pub use estimate::{Estimate, Options, estimate};
+pub use model::{Model, State};
+pub use pruning::Pruning;
+pub use sorted::Sorted;
+pub use table::{Level, Table};
+pub use text::{END, START, Text, UNKNOWN};
+
+/// The longest n-grams that can be estimated or read.
+pub const MAX_ORDER: usize = 6;

@@ -1,0 +1,495 @@
+//! [`Model`]: the bytes of a model file → log-probabilities of words behind a [`State`].
+
+use std::fs::File;
+use std::io::Write as _;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+
+use corpus::{Vocabulary, WordId};
+use memmap2::Mmap;
+
+use crate::file::{EMPTY, Layout, LevelLayout, encode, first_slot, is_whole, u32_at};
+use crate::packed::read;
+use crate::table::{Level, Table};
+use crate::text::{END, START, UNKNOWN};
+use crate::{Error, MAX_ORDER, Result};
+
+/// A language model that answers; in memory or as a mapped file.
+pub struct Model {
+    bytes: Bytes,
+    layout: Layout,
+    path: PathBuf,
+}
+
+enum Bytes {
+    Owned(Vec<u8>),
+    Mapped(Mmap),
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Owned(bytes) => bytes,
+            Self::Mapped(map) => map,
+        }
+    }
+}
+
+/// The last words, as far as a model knows n-grams that begin with them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct State {
+    /// The n-grams that the last 1, 2, … words are, as places in their levels.
+    grams: [u32; MAX_ORDER - 1],
+    backoffs: [f32; MAX_ORDER - 1],
+    len: usize,
+}
+
+impl Model {
+    /// A model in memory; `quantise` keeps 256 different probabilities and backoffs for each length.
+    pub fn new(table: &Table, quantise: bool) -> Self {
+        Self::from_bytes(encode(table, quantise), Path::new("")).expect("what was written is read")
+    }
+
+    /// Maps a file that [`Self::write`] wrote. Only its header is read and checked.
+    ///
+    /// # Errors
+    /// If it can't be read, is no model file, of another version, or cut.
+    pub fn open(path: &Path) -> Result<Self> {
+        let failed = |reason| Error::File { path: path.to_owned(), reason };
+        let file = File::open(path).map_err(failed)?;
+        if file.metadata().map_err(failed)?.len() == 0 {
+            return Self::new_at(Bytes::Owned(vec![]), path);
+        }
+        #[expect(
+            unsafe_code,
+            reason = "mapping is what makes opening independent of the file's size"
+        )]
+        // SAFETY: the map is read-only, and model files are replaced by renaming, never changed in place, so
+        // the bytes under the map stay. Whatever they are, every use of them is checked against its bounds.
+        let map = unsafe { Mmap::map(&file) };
+        Self::new_at(Bytes::Mapped(map.map_err(failed)?), path)
+    }
+
+    /// The model of a file's bytes; `path` is for messages.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn from_bytes(bytes: Vec<u8>, path: &Path) -> Result<Self> {
+        Self::new_at(Bytes::Owned(bytes), path)
+    }
+
+    fn new_at(bytes: Bytes, path: &Path) -> Result<Self> {
+        let layout = Layout::read(path, &bytes)?;
+        Ok(Self { bytes, layout, path: path.to_owned() })
+    }
+
+    /// Reads all of the model and compares its checksum.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if it is not what was written.
+    pub fn check(&self) -> Result<()> {
+        if is_whole(&self.bytes) {
+            return Ok(());
+        }
+        let reason = "its checksum is not that of what was written".to_owned();
+        Err(Error::Damaged { path: self.path.clone(), reason })
+    }
+
+    /// Writes the model file, whole or not at all.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let failed = |reason| Error::File { path: path.to_owned(), reason };
+        corpus::atomic::write_file(path, failed, |file| file.write_all(&self.bytes).map_err(failed))
+    }
+
+    /// The length of the longest n-grams.
+    pub fn order(&self) -> usize {
+        self.layout.levels.len()
+    }
+
+    /// How many n-grams of each length there are, from 1.
+    pub fn n_grams(&self) -> impl Iterator<Item = usize> {
+        self.layout.levels.iter().map(|level| level.len)
+    }
+
+    /// The size of the model file.
+    pub fn n_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The number of a word that the model knows.
+    pub fn get(&self, word: &str) -> Option<WordId> {
+        let Layout { slots, n_slots, .. } = self.layout;
+        let mut slot = first_slot(word, n_slots);
+        // In a damaged file all slots may be taken.
+        for _ in 0..n_slots {
+            let number = u32_at(&self.bytes, slots + 4 * slot);
+            if number == EMPTY {
+                return None;
+            }
+            if self.bytes_of(number) == Some(word.as_bytes()) {
+                return Some(WordId(number));
+            }
+            slot = if slot + 1 == n_slots { 0 } else { slot + 1 };
+        }
+        None
+    }
+
+    /// The number of a word, or that of `<unk>`.
+    pub fn word(&self, word: &str) -> WordId {
+        self.get(word).unwrap_or(UNKNOWN)
+    }
+
+    fn bytes_of(&self, number: u32) -> Option<&[u8]> {
+        let Layout { n_words, ends, text, n_text, .. } = self.layout;
+        let number = Some(number as usize).filter(|&number| number < n_words)?;
+        let end = |number| u32_at(&self.bytes, ends + 4 * number) as usize;
+        let start = number.checked_sub(1).map_or(0, end);
+        self.bytes[text..text + n_text].get(start..end(number))
+    }
+
+    /// No words before.
+    pub fn nothing(&self) -> State {
+        State::default()
+    }
+
+    /// The start of a sentence.
+    pub fn start(&self) -> State {
+        self.after(&State::default(), START).1
+    }
+
+    /// The log-probability of a word behind a state, and the state after it.
+    pub fn after(&self, state: &State, word: WordId) -> (f32, State) {
+        let word = if word.index() < self.layout.n_words { word.0 } else { UNKNOWN.0 };
+        let levels = &self.layout.levels;
+        let mut gram = word as usize;
+        let mut log_prob = self.log_prob(&levels[0], gram);
+        let mut next = State::default();
+        let mut n_matched = 0;
+        loop {
+            if n_matched + 1 < levels.len() {
+                next.grams[n_matched] = gram as u32;
+                next.backoffs[n_matched] = self.backoff(&levels[n_matched], gram);
+                next.len = n_matched + 1;
+            }
+            if n_matched == state.len {
+                break;
+            }
+            let among = self.children(n_matched, state.grams[n_matched] as usize);
+            let Some(found) = self.search(&levels[n_matched + 1], among, word) else { break };
+            n_matched += 1;
+            gram = found;
+            log_prob = self.log_prob(&levels[n_matched], gram);
+        }
+        // The backoffs of the contexts behind which the word was not seen.
+        let log_prob = log_prob + state.backoffs[n_matched..state.len].iter().sum::<f32>();
+        (log_prob, next)
+    }
+
+    /// The log-probabilities of the words of a sentence and of its end.
+    pub fn log_probs<'a>(&self, sentence: impl IntoIterator<Item = &'a str>) -> Vec<f32> {
+        let words = sentence.into_iter().map(|word| self.word(word)).chain([END]);
+        let mut state = self.start();
+        let mut score = |word| {
+            let (log_prob, next) = self.after(&state, word);
+            state = next;
+            log_prob
+        };
+        words.map(&mut score).collect()
+    }
+
+    /// The n-grams one word longer than one, as places in the next level.
+    fn children(&self, level: usize, gram: usize) -> std::ops::Range<usize> {
+        let (layout, next) = (&self.layout.levels[level], &self.layout.levels[level + 1]);
+        let skip = (layout.word + layout.log_prob + layout.backoff) as usize;
+        let child = |gram| self.field(layout, gram, skip, layout.child) as usize;
+        child(gram).min(next.len)..child(gram + 1).min(next.len)
+    }
+
+    /// Finds a word among neighbours that rise: in ever longer steps, since frequent words come first, then by
+    /// halves.
+    fn search(
+        &self,
+        level: &LevelLayout,
+        among: std::ops::Range<usize>,
+        word: u32,
+    ) -> Option<usize> {
+        let at = |gram| self.field(level, gram, 0, level.word);
+        let (mut low, mut step) = (among.start, 1);
+        while low + step <= among.end && at(low + step - 1) < word {
+            low += step;
+            step *= 2;
+        }
+        let mut high = (low + step).min(among.end);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if at(middle) < word { low = middle + 1 } else { high = middle }
+        }
+        (low < among.end && at(low) == word).then_some(low)
+    }
+
+    fn log_prob(&self, level: &LevelLayout, gram: usize) -> f32 {
+        let code = self.field(level, gram, level.word as usize, level.log_prob);
+        self.value(level, 0, code)
+    }
+
+    fn backoff(&self, level: &LevelLayout, gram: usize) -> f32 {
+        let code = self.field(level, gram, (level.word + level.log_prob) as usize, level.backoff);
+        self.value(level, 1, code)
+    }
+
+    fn value(&self, level: &LevelLayout, book: usize, code: u32) -> f32 {
+        let bits = if level.log_prob == 32 {
+            code
+        } else {
+            u32_at(&self.bytes, level.codebook + 4 * ((book << level.log_prob) + code as usize))
+        };
+        f32::from_bits(bits)
+    }
+
+    fn field(&self, level: &LevelLayout, gram: usize, skip: usize, width: u32) -> u32 {
+        read(&self.bytes[level.start..], gram * level.stride + skip, width)
+    }
+
+    /// The n-grams with their values as they are stored: quantised ones stay so.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if the file is not what was written, or was never written by this program.
+    pub fn to_table(&self) -> Result<Table> {
+        self.check()?;
+        let mut vocabulary = Vocabulary::default();
+        for number in 0..self.layout.n_words as u32 {
+            let word = self.bytes_of(number).and_then(|bytes| std::str::from_utf8(bytes).ok());
+            vocabulary.intern(word.unwrap_or_default());
+        }
+        let levels = self.layout.levels.iter().enumerate().map(|(place, layout)| {
+            let all = 0..layout.len;
+            let is_last = place + 1 == self.order();
+            let word = |gram| match place {
+                0 => gram as u32,
+                _ => self.field(layout, gram, 0, layout.word),
+            };
+            let mut level = Level {
+                words: all.clone().map(word).collect(),
+                log_probs: all.clone().map(|gram| self.log_prob(layout, gram)).collect(),
+                ..Level::default()
+            };
+            if !is_last {
+                level.backoffs = all.clone().map(|gram| self.backoff(layout, gram)).collect();
+                level.children = all.map(|gram| self.children(place, gram).start as u32).collect();
+                level.children.push(self.layout.levels[place + 1].len as u32);
+            }
+            level
+        });
+        let table = Table { levels: levels.collect(), vocabulary };
+        if table.is_sound() {
+            return Ok(table);
+        }
+        let reason = "it holds n-grams that can't be".to_owned();
+        Err(Error::Damaged { path: self.path.clone(), reason })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::twin::Twin;
+    use crate::{Options, Pruning, Text, estimate};
+
+    fn table(sentences: &[Vec<&str>], order: usize, at_most: u32) -> Table {
+        let mut text = Text::default();
+        sentences.iter().for_each(|words| text.push(words.iter().copied()).unwrap());
+        let options = Options { order, pruning: Pruning { at_most, from: 2 } };
+        // Sorted for longer n-grams than are asked for, as tuning does.
+        estimate(&text.sort(MAX_ORDER), &options).unwrap().table
+    }
+
+    fn tale() -> Vec<Vec<&'static str>> {
+        ["the bear ate the soup .", "the bear slept .", "who ate the soup ? the bear .", "soup"]
+            .map(|sentence| sentence.split(' ').collect())
+            .to_vec()
+    }
+
+    fn probability(model: &Model, history: &[&str], word: &str) -> f64 {
+        let mut state = model.nothing();
+        for word in history {
+            let word = if *word == "<s>" { START } else { model.word(word) };
+            state = model.after(&state, word).1;
+        }
+        let word = if word == "</s>" { END } else { model.word(word) };
+        f64::from(model.after(&state, word).0).exp()
+    }
+
+    fn sentences() -> impl Strategy<Value = Vec<Vec<&'static str>>> {
+        let word = prop::sample::select(vec!["a", "b", "c", "d", "e"]);
+        prop::collection::vec(prop::collection::vec(word, 0..8), 1..8)
+    }
+
+    fn history() -> impl Strategy<Value = Vec<&'static str>> {
+        let word = prop::sample::select(vec!["a", "b", "c", "d", "e", "unseen"]);
+        (any::<bool>(), prop::collection::vec(word, 0..6)).prop_map(|(starts, words)| {
+            let start = if starts { vec!["<s>"] } else { vec![] };
+            [start, words].concat()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn probabilities_are_those_by_definition(
+            sentences in sentences(), history in history(), order in 1..=MAX_ORDER,
+        ) {
+            let model = Model::new(&table(&sentences, order, 0), false);
+            let twin = Twin::new(&sentences, order);
+            for word in twin.words() {
+                let (ours, expected) = (probability(&model, &history, word), twin.probability(&history, word));
+                prop_assert!((ours / expected - 1.0).abs() < 1e-5, "{word}: {ours} {expected}");
+            }
+        }
+
+        #[test]
+        fn probabilities_sum_to_one_behind_any_history(
+            sentences in sentences(), history in history(), order in 1..=MAX_ORDER, at_most in 0u32..3,
+        ) {
+            let model = Model::new(&table(&sentences, order, at_most), false);
+            let words = Twin::new(&sentences, order);
+            let sum: f64 = words.words().iter().map(|word| probability(&model, &history, word)).sum();
+            prop_assert!((sum - 1.0).abs() < 1e-5, "{sum}");
+        }
+
+        #[test]
+        fn a_model_becomes_the_table_that_it_was_made_of(
+            sentences in sentences(), order in 1..=MAX_ORDER, at_most in 0u32..3,
+        ) {
+            let table = table(&sentences, order, at_most);
+            let again = Model::new(&table, false).to_table().unwrap();
+            prop_assert_eq!(&again.levels, &table.levels);
+            prop_assert!(again.vocabulary.iter().eq(table.vocabulary.iter()));
+        }
+
+        #[test]
+        fn changed_bytes_are_found_and_never_read_out_of_bounds(
+            sentences in sentences(), order in 1..=MAX_ORDER, quantise: bool, place: prop::sample::Index, to: u8,
+        ) {
+            let model = Model::new(&table(&sentences, order, 0), quantise);
+            let mut bytes = model.bytes.to_vec();
+            let place = place.index(bytes.len());
+            prop_assume!(bytes[place] != to);
+            bytes[place] = to;
+            if let Ok(model) = Model::from_bytes(bytes, Path::new("m")) {
+                prop_assert!(model.check().is_err());
+                model.log_probs(["a", "b", "unseen", "c", "d", "e", "a"]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_quantised_model_is_near_and_smaller() {
+        let table = table(&tale(), 3, 0);
+        let (plain, quantised) = (Model::new(&table, false), Model::new(&table, true));
+        // So few values are kept exactly.
+        let sentence = || "the bear ate soup".split(' ');
+        assert_eq!(plain.log_probs(sentence()), quantised.log_probs(sentence()));
+        let strides = |model: &Model| -> Vec<usize> {
+            model.layout.levels.iter().map(|level| level.stride).collect()
+        };
+        // Eleven words, of which twenty bigrams and so on: word 4, values 32 or 8, first child 5 bits.
+        assert_eq!(strides(&plain)[2], 4 + 32);
+        assert_eq!(strides(&quantised)[2], 4 + 8);
+    }
+
+    #[test]
+    fn a_mapped_file_answers_like_memory_even_after_it_was_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ngrams.bin");
+        let model = Model::new(&table(&tale(), 4, 0), false);
+        model.write(&path).unwrap();
+        let mapped = Model::open(&path).unwrap();
+        mapped.check().unwrap();
+        let sentence = || "who slept ?".split(' ');
+        assert_eq!(mapped.log_probs(sentence()), model.log_probs(sentence()));
+        Model::new(&table(&tale(), 1, 0), true).write(&path).unwrap();
+        assert_eq!(mapped.log_probs(sentence()), model.log_probs(sentence()));
+        assert_eq!(Model::open(&path).unwrap().order(), 1);
+    }
+
+    #[test]
+    fn every_damage_of_a_file_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ngrams.bin");
+        let sound = Model::new(&table(&tale(), 3, 0), false).bytes.to_vec();
+        let message = |bytes: &[u8], expected: &Expect| {
+            fs::write(&path, bytes).unwrap();
+            let error = Model::open(&path).and_then(|model| model.check()).unwrap_err();
+            let text = format!("{error}\n{}", error.hint().unwrap_or_default());
+            expected.assert_eq(&text.replace(folder.path().to_str().unwrap(), "ROOT"));
+        };
+        let changed = |place: usize| {
+            let mut bytes = sound.clone();
+            bytes[place] ^= 4;
+            bytes
+        };
+        message(
+            b"",
+            &expect![[r#"
+            ROOT/ngrams.bin: not a language model: expected `goldilocks-ngram` at its start, found other bytes
+            `goldilocks lm import` makes a model of an ARPA file"#]],
+        );
+        message(
+            b"\\data\\",
+            &expect![[r#"
+            ROOT/ngrams.bin: not a language model: expected `goldilocks-ngram` at its start, found other bytes
+            `goldilocks lm import` makes a model of an ARPA file"#]],
+        );
+        message(
+            &sound[..100],
+            &expect![[r#"
+            ROOT/ngrams.bin: damaged language model: expected at least 128 bytes, found 100
+            make it anew: train the model again, or import its ARPA file"#]],
+        );
+        message(
+            &sound[..sound.len() - 9],
+            &expect![[r#"
+            ROOT/ngrams.bin: damaged language model: expected 629 bytes, found 620
+            make it anew: train the model again, or import its ARPA file"#]],
+        );
+        message(
+            &changed(16),
+            &expect![[r#"
+            ROOT/ngrams.bin: other format: expected version 1, found 5
+            make it anew: train the model again, or import its ARPA file"#]],
+        );
+        message(
+            &changed(40),
+            &expect![[r#"
+            ROOT/ngrams.bin: damaged language model: its header is not what was written
+            make it anew: train the model again, or import its ARPA file"#]],
+        );
+        message(
+            &changed(sound.len() - 12),
+            &expect![[r#"
+            ROOT/ngrams.bin: damaged language model: its checksum is not that of what was written
+            make it anew: train the model again, or import its ARPA file"#]],
+        );
+    }
+
+    #[test]
+    fn odd_texts_make_models() {
+        let long = "x".repeat(10_000_000);
+        for sentences in [vec![vec!["bear"]], vec![vec![]], vec![vec![long.as_str()]]] {
+            let model = Model::new(&table(&sentences, 5, 0), false);
+            assert!(model.log_probs(["bear"]).iter().all(|log_prob| log_prob.is_finite()));
+        }
+        let nothing = estimate(&Text::default().sort(5), &Options::default()).err().unwrap();
+        expect!["nothing to estimate a language model on: expected a sentence, found none"]
+            .assert_eq(&nothing.to_string());
+    }
+}

@@ -1,0 +1,71 @@
+//! Numbers of any width, one behind the other, bit by bit: how a level lies in the model file.
+
+/// Bytes behind the last number, so that eight can always be read.
+pub(crate) const PADDING: usize = 8;
+
+/// Appends numbers.
+#[derive(Default)]
+pub(crate) struct Writer {
+    bytes: Vec<u8>,
+    pending: u64,
+    n_pending: u32,
+}
+
+impl Writer {
+    /// A number of at most 32 bits.
+    pub fn push(&mut self, value: u32, width: u32) {
+        self.pending |= u64::from(value) << self.n_pending;
+        self.n_pending += width;
+        while self.n_pending >= 8 {
+            self.bytes.push(self.pending as u8);
+            self.pending >>= 8;
+            self.n_pending -= 8;
+        }
+    }
+
+    /// All bytes with the padding.
+    pub fn finish(mut self) -> Vec<u8> {
+        if self.n_pending > 0 {
+            self.bytes.push(self.pending as u8);
+        }
+        self.bytes.extend([0; PADDING]);
+        self.bytes
+    }
+}
+
+/// The number of `width` bits, at most 32, at a bit.
+pub(crate) fn read(bytes: &[u8], bit: usize, width: u32) -> u32 {
+    let place = bit / 8;
+    let chunk = bytes[place..place + 8].try_into().expect("eight bytes");
+    ((u64::from_le_bytes(chunk) >> (bit % 8)) & ((1 << width) - 1)) as u32
+}
+
+/// The bits that every number up to this one fits into.
+pub(crate) fn width(largest: usize) -> u32 {
+    usize::BITS - largest.leading_zeros()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(numbers in prop::collection::vec((any::<u32>(), 0u32..=32), 0..50)) {
+            let numbers: Vec<(u32, u32)> = numbers
+                .into_iter()
+                .map(|(value, width)| ((u64::from(value) & ((1 << width) - 1)) as u32, width))
+                .collect();
+            let mut writer = Writer::default();
+            numbers.iter().for_each(|&(value, width)| writer.push(value, width));
+            let bytes = writer.finish();
+            let mut bit = 0;
+            for (value, width) in numbers {
+                prop_assert_eq!(read(&bytes, bit, width), value);
+                bit += width as usize;
+            }
+        }
+    }
+}

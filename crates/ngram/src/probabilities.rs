@@ -1,0 +1,65 @@
+//! Probabilities and backoffs: the adjusted counts of one length and the probabilities of the length below →
+//! interpolated probabilities of this length, and the backoffs of the contexts one word shorter.
+
+use crate::counts::Grams;
+use crate::discounts::Discounts;
+
+/// What the n-grams that share a context (all words but the last) have in common.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Context {
+    /// Σ a(context w) over all words w.
+    total: u32,
+    /// N1, N2 and N3+: how many of those that stay have the adjusted counts 1, 2, and 3 or more.
+    n: [u32; 3],
+    /// The adjusted counts of those that are pruned.
+    pruned: u32,
+}
+
+impl Context {
+    pub fn add(&mut self, count: u32, is_kept: bool) {
+        self.total += count;
+        if !is_kept {
+            self.pruned += count;
+        } else if count > 0 {
+            self.n[count.min(3) as usize - 1] += 1;
+        }
+    }
+
+    /// γ(context), the weight of the shorter context; 1 where no word was seen behind it.
+    // Chen & Goodman 1998, §4.1.6, γ of modified Kneser-Ney smoothing. What was pruned goes the same way, so
+    // that the probabilities still sum to 1.
+    pub fn gamma(&self, discounts: Discounts) -> f64 {
+        if self.total == 0 {
+            return 1.0;
+        }
+        let [d1, d2, d3] = discounts.0;
+        let [n1, n2, n3] = self.n.map(f64::from);
+        (d1 * n1 + d2 * n2 + d3 * n3 + f64::from(self.pruned)) / f64::from(self.total)
+    }
+
+    /// p(w | context) of a word with its count, from p(w | shorter context).
+    // Chen & Goodman 1998, §4.1.6: (c − D(c)) / Σ c + γ(context) p(w | shorter context).
+    pub fn interpolate(&self, count: u32, discounts: Discounts, lower: f64) -> f64 {
+        let seen = (f64::from(count) - discounts.of(count)) / f64::from(self.total.max(1));
+        seen + self.gamma(discounts) * lower
+    }
+}
+
+/// The contexts of n-grams; `context` tells that of each.
+pub(crate) fn contexts(
+    grams: &Grams,
+    n_contexts: usize,
+    context: impl Fn(usize) -> usize,
+    keeps: impl Fn(usize) -> bool,
+) -> Vec<Context> {
+    let mut contexts = vec![Context::default(); n_contexts];
+    for (gram, &count) in grams.counts.iter().enumerate() {
+        contexts[context(gram)].add(count, keeps(gram));
+    }
+    contexts
+}
+
+/// The logarithm that is stored; a probability may be over 1 by a rounding.
+pub(crate) fn log(probability: f64) -> f32 {
+    probability.ln().min(0.0) as f32
+}

@@ -1,0 +1,98 @@
+//! The text to learn from: sentences of words → numbers, the most frequent words first, with the sentences'
+//! marks.
+
+use corpus::{Vocabulary, WordId};
+
+use crate::sorted::Sorted;
+use crate::{Error, Result};
+
+/// `<unk>`: every word that the model does not know.
+pub const UNKNOWN: WordId = WordId(0);
+/// `<s>`: stands before the first word of a sentence and is never predicted.
+pub const START: WordId = WordId(1);
+/// `</s>`: is predicted behind the last word of a sentence.
+pub const END: WordId = WordId(2);
+
+/// The marks as ARPA files write them, in the order of their numbers.
+pub(crate) const MARKS: [&str; 3] = ["<unk>", "<s>", "</s>"];
+
+/// Sentences, each as `<s> … </s>`.
+pub struct Text {
+    vocabulary: Vocabulary,
+    words: Vec<u32>,
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        let mut vocabulary = Vocabulary::default();
+        for mark in MARKS {
+            vocabulary.intern(mark);
+        }
+        Self { vocabulary, words: Vec::new() }
+    }
+}
+
+impl Text {
+    /// Appends a sentence.
+    ///
+    /// Chosen: a word that is written like one of the marks is an unknown word.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`] from 2³² words on.
+    pub fn push<'a>(&mut self, sentence: impl IntoIterator<Item = &'a str>) -> Result<()> {
+        self.words.push(START.0);
+        for word in sentence {
+            let id = self.vocabulary.intern(word).0;
+            self.words.push(if id <= END.0 { UNKNOWN.0 } else { id });
+        }
+        self.words.push(END.0);
+        if u32::try_from(self.words.len()).is_err() { Err(Error::TooLong) } else { Ok(()) }
+    }
+
+    /// Whether there is no sentence.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// The places of the text in the order of the words that lead to them, for n-grams up to a length.
+    ///
+    /// # Panics
+    /// If the order is not from 1 to [`crate::MAX_ORDER`].
+    pub fn sort(self, order: usize) -> Sorted {
+        assert!((1..=crate::MAX_ORDER).contains(&order), "an order from 1 to 6");
+        let (vocabulary, words) = self.by_frequency();
+        Sorted::new(vocabulary, words, order)
+    }
+
+    /// Numbers the words anew, the frequent ones first: a search among the words that follow a context then
+    /// begins with those that are asked for most often.
+    fn by_frequency(self) -> (Vocabulary, Vec<u32>) {
+        let Self { vocabulary, mut words } = self;
+        let mut counts = vec![0u32; vocabulary.len()];
+        words.iter().for_each(|&word| counts[word as usize] += 1);
+        let mut old: Vec<u32> = (0..vocabulary.len() as u32).collect();
+        old[MARKS.len()..].sort_by_key(|&word| std::cmp::Reverse(counts[word as usize]));
+        let mut new = counts;
+        let mut renumbered = Vocabulary::default();
+        for &word in &old {
+            new[word as usize] = renumbered.intern(vocabulary.word(WordId(word))).0;
+        }
+        words.iter_mut().for_each(|word| *word = new[*word as usize]);
+        (renumbered, words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frequent_words_come_first_and_marks_in_the_text_are_unknown() {
+        let mut text = Text::default();
+        text.push(["hen", "fox"]).unwrap();
+        text.push(["fox", "<s>"]).unwrap();
+        let (vocabulary, words) = text.by_frequency();
+        assert_eq!(vocabulary.iter().collect::<Vec<_>>(), ["<unk>", "<s>", "</s>", "fox", "hen"]);
+        assert_eq!(words, [1, 4, 3, 2, 1, 3, 0, 2]);
+    }
+}

@@ -1,0 +1,64 @@
+//! [`Pages`]: memory for a table of hundreds of megabytes that is read row by row in random order.
+//!
+//! It is asked for in huge pages where the system has them: with pages of 4 KiB every row would need an
+//! entry of its own in the processor's cache of addresses, which holds a few thousand.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+use memmap2::MmapMut;
+
+use crate::Real;
+
+/// Numbers, 0 at first.
+pub(crate) struct Pages<R> {
+    map: MmapMut,
+    len: usize,
+    of: std::marker::PhantomData<R>,
+}
+
+impl<R: Real> Pages<R> {
+    pub fn zeros(len: usize) -> Self {
+        let n_bytes = len.checked_mul(size_of::<R>()).expect("a table fits into memory");
+        // An empty map is refused by the system.
+        let map = MmapMut::map_anon(n_bytes.max(1)).expect("there is memory for a table");
+        #[cfg(target_os = "linux")]
+        // Only a wish: without huge pages everything works, slower.
+        let _ = map.advise(memmap2::Advice::HugePage);
+        Self { map, len, of: std::marker::PhantomData }
+    }
+}
+
+impl<R: Real> Deref for Pages<R> {
+    type Target = [R];
+
+    fn deref(&self) -> &[R] {
+        bytemuck::cast_slice(&self.map[..self.len * size_of::<R>()])
+    }
+}
+
+impl<R: Real> DerefMut for Pages<R> {
+    fn deref_mut(&mut self) -> &mut [R] {
+        bytemuck::cast_slice_mut(&mut self.map[..self.len * size_of::<R>()])
+    }
+}
+
+impl<R: Real> Clone for Pages<R> {
+    fn clone(&self) -> Self {
+        let mut copy = Self::zeros(self.len);
+        copy.copy_from_slice(self);
+        copy
+    }
+}
+
+impl<R: Real> PartialEq for Pages<R> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<R: Real> fmt::Debug for Pages<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}

@@ -1,0 +1,174 @@
+//! A step of stochastic gradient descent that any number of threads does in the same way.
+//!
+//! ```text
+//! mini-batch ──parts──▶ Gradient of each part, on frozen parameters ──apply──▶ the table, shard by shard
+//! ```
+//!
+//! A gradient of a sparse model is a sum of few vectors times numbers: all rows of a question's windows
+//! move along the query's embedding. So an [`Update`] is three numbers, and vectors are shared.
+//!
+//! Every row belongs to one shard, and a shard takes its updates in the order of the parts and, within a
+//! part, in the order in which they were added: each row sees the same sums in the same order whatever
+//! the number of threads.
+
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+
+use crate::prefetch::{AHEAD, prefetch};
+use crate::vector::axpy_in_lanes;
+use crate::{Real, Table};
+
+/// How many shards a table has: enough for 16 threads to share them evenly although few rows take most
+/// of the updates, few enough to look through for a small mini-batch.
+const SHARDS: usize = 64;
+
+/// `gradient.row(row) += scale · vectors.row(vector)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Update<R> {
+    /// The row of the table.
+    pub row: u32,
+    /// The factor.
+    pub scale: R,
+    /// The number of the vector, as [`Gradient::push_vector`] gave it.
+    pub vector: u32,
+}
+
+/// The gradient of a table with respect to a part of a mini-batch, as a sum of scaled vectors.
+#[derive(Clone, Debug)]
+pub struct Gradient<R> {
+    dim: usize,
+    rows_per_shard: usize,
+    shards: Vec<Vec<Update<R>>>,
+    vectors: Vec<R>,
+}
+
+impl<R: Real> Gradient<R> {
+    /// The gradient 0 of a table of this shape.
+    pub fn new(rows: usize, dim: usize) -> Self {
+        let rows_per_shard = rows.div_ceil(SHARDS).max(1);
+        let shards = vec![Vec::new(); rows.div_ceil(rows_per_shard)];
+        Self { dim, rows_per_shard, shards, vectors: Vec::new() }
+    }
+
+    /// Makes it 0 again and keeps its memory.
+    pub fn clear(&mut self) {
+        self.shards.iter_mut().for_each(Vec::clear);
+        self.vectors.clear();
+    }
+
+    /// Adds a vector of the table's dimension for updates to refer to; gives its number.
+    pub fn push_vector(&mut self, vector: &[R]) -> u32 {
+        debug_assert_eq!(vector.len(), self.dim);
+        self.vectors.extend_from_slice(vector);
+        (self.vectors.len() / self.dim) as u32 - 1
+    }
+
+    /// Adds an update.
+    #[inline]
+    pub fn push(&mut self, update: Update<R>) {
+        self.shards[update.row as usize / self.rows_per_shard].push(update);
+    }
+
+    #[inline(always)]
+    fn vector(&self, number: u32) -> &[R] {
+        &self.vectors[number as usize * self.dim..][..self.dim]
+    }
+}
+
+/// `table += step · gradient`, summed over the parts of a mini-batch in their order; descent takes a
+/// negative step.
+pub fn apply<R: Real>(table: &mut Table<R>, step: R, gradients: &[&Gradient<R>]) {
+    let Some(first) = gradients.first() else { return };
+    let (dim, rows_per_shard) = (table.dim(), first.rows_per_shard);
+    let shards = table.values_mut().par_chunks_mut((rows_per_shard * dim).max(1));
+    shards.enumerate().for_each(|(shard, rows)| {
+        let first_row = shard * rows_per_shard;
+        for gradient in gradients {
+            let updates = &gradient.shards[shard];
+            pulp::Arch::new().dispatch(ApplyToShard { updates, gradient, step, first_row, rows });
+        }
+    });
+}
+
+struct ApplyToShard<'a, R> {
+    updates: &'a [Update<R>],
+    gradient: &'a Gradient<R>,
+    step: R,
+    first_row: usize,
+    rows: &'a mut [R],
+}
+
+impl<R: Real> WithSimd for ApplyToShard<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let dim = self.gradient.dim;
+        for (place, update) in self.updates.iter().enumerate() {
+            if let Some(later) = self.updates.get(place + AHEAD) {
+                prefetch(&self.rows[(later.row as usize - self.first_row) * dim..][..dim]);
+            }
+            let row = update.row as usize - self.first_row;
+            let vector = self.gradient.vector(update.vector);
+            axpy_in_lanes(self.step * update.scale, vector, &mut self.rows[row * dim..][..dim]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::axpy;
+
+    const DIM: usize = 3;
+
+    /// Row, scale, vector.
+    type Sent = (u32, f32, [f32; DIM]);
+
+    fn update(rows: u32) -> impl Strategy<Value = Sent> {
+        (0..rows, -2.0..2.0f32, prop::array::uniform3(-2.0..2.0f32))
+    }
+
+    fn batch() -> impl Strategy<Value = (usize, Vec<Vec<Sent>>)> {
+        (1u32..300).prop_flat_map(|rows| {
+            let parts = prop::collection::vec(prop::collection::vec(update(rows), 0..20), 0..5);
+            (Just(rows as usize), parts)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_number_of_threads_gives_the_bits_of_one_update_after_the_other((rows, parts) in batch()) {
+            let mut slow = Table::<f32>::zeros(rows, DIM);
+            let mut gradients = vec![Gradient::new(rows, DIM); parts.len()];
+            for (part, gradient) in parts.iter().zip(&mut gradients) {
+                for (row, scale, vector) in part {
+                    axpy(-0.1 * scale, vector, slow.row_mut(*row as usize));
+                    let vector = gradient.push_vector(vector);
+                    gradient.push(Update { row: *row, scale: *scale, vector });
+                }
+            }
+            for n_threads in [1, 2, 4] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+                let mut fast = Table::zeros(rows, DIM);
+                let gradients: Vec<&Gradient<f32>> = gradients.iter().collect();
+                pool.install(|| apply(&mut fast, -0.1, &gradients));
+                prop_assert_eq!(&fast, &slow);
+            }
+        }
+    }
+
+    #[test]
+    fn a_cleared_gradient_is_zero() {
+        let mut gradient = Gradient::new(2, 1);
+        let vector = gradient.push_vector(&[1.0]);
+        gradient.push(Update { row: 1, scale: 2.0, vector });
+        gradient.clear();
+        let mut table = Table::zeros(2, 1);
+        apply(&mut table, 1.0, &[&gradient]);
+        assert_eq!(table.values(), [0.0, 0.0]);
+        assert_eq!(gradient.push_vector(&[1.0]), 0);
+    }
+}

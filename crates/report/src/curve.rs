@@ -1,0 +1,261 @@
+//! The Goldilocks curve (§5): accuracy against the size of a window, one panel a word class → SVG, LaTeX.
+//!
+//! The paper says that windows are neither too small nor too large and prints no figures for it. Ours are drawn with
+//! two intervals: the 95 % interval over questions (thin) and the standard deviation over seeds (thick). Sizes stand
+//! on a logarithmic axis; whole sentences, which have no size, stand apart at its right.
+
+mod drawing;
+mod latex;
+
+use evaluation::Accuracy;
+
+use crate::table::{Figures, Table, TableRow};
+use crate::{layout, number};
+
+/// How the words of a window are encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Encoding {
+    /// One dictionary per position.
+    Positions,
+    /// A bag of words.
+    Bag,
+}
+
+const ENCODINGS: [Encoding; 2] = [Encoding::Positions, Encoding::Bag];
+
+/// Where a row stands on the curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    encoding: Encoding,
+    /// b; none for whole sentences.
+    size: Option<usize>,
+}
+
+/// The settings that say where a row stands.
+const KEYS: [&str; 3] = ["encoding", "unit", "window"];
+
+/// Points of every class, all on the same axes.
+#[derive(Debug)]
+pub struct Curve {
+    title: String,
+    caption: String,
+    sizes: Vec<usize>,
+    has_sentences: bool,
+    low: f64,
+    high: f64,
+    panels: Vec<Panel>,
+}
+
+#[derive(Debug)]
+struct Panel {
+    title: String,
+    points: Vec<Point>,
+}
+
+#[derive(Debug)]
+struct Point {
+    place: Place,
+    accuracy: Accuracy,
+    deviation: Option<f64>,
+    /// Whether no other size of its encoding is better.
+    is_peak: bool,
+}
+
+impl Encoding {
+    fn label(self) -> &'static str {
+        ["one dictionary per position", "bag of words"][self as usize]
+    }
+}
+
+impl Place {
+    /// Where a row with these settings stands, if it is one of the curve's.
+    pub fn of(settings: &[(String, String)]) -> Option<Self> {
+        let value = |key: &str| settings.iter().rfind(|(k, _)| k == key).map(|(_, v)| v.as_str());
+        let encoding =
+            if value("encoding") == Some("bag") { Encoding::Bag } else { Encoding::Positions };
+        let is_sentence = value("unit") == Some("sentences");
+        let size = value("window").and_then(|size| size.parse().ok());
+        match (is_sentence, size) {
+            (true, _) => Some(Self { encoding, size: None }),
+            (false, Some(_)) => Some(Self { encoding, size }),
+            (false, None) => None,
+        }
+    }
+
+    /// Whether a setting is told by the label.
+    pub fn tells(key: &str) -> bool {
+        KEYS.contains(&key)
+    }
+
+    /// What its row is called.
+    pub fn label(self) -> String {
+        let size = self.size.map_or("whole sentences".to_owned(), |size| format!("b = {size}"));
+        format!("{size}, {}", ["positions", "bag"][self.encoding as usize])
+    }
+
+    /// Rows of one encoding stand together, whole sentences last.
+    pub fn block(self) -> usize {
+        if self.size.is_some() { self.encoding as usize } else { ENCODINGS.len() }
+    }
+}
+
+impl Curve {
+    /// The curve of a table whose rows differ in the size of their windows; none for other tables.
+    pub fn of(table: &Table) -> Option<Self> {
+        let rows: Vec<(Place, &TableRow)> =
+            table.rows.iter().filter_map(|row| Some((Place::of(&row.settings)?, row))).collect();
+        let mut sizes: Vec<usize> = rows.iter().filter_map(|(place, _)| place.size).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        if sizes.len() < 2 {
+            return None;
+        }
+        let panel = |column: usize| {
+            let point = |(place, row): &(Place, &TableRow)| point(*place, &row.cells[column]);
+            let mut points: Vec<Point> = rows.iter().filter_map(point).collect();
+            for encoding in ENCODINGS {
+                mark_peak(&mut points, encoding);
+            }
+            Panel { title: table.heading(column), points }
+        };
+        let panels: Vec<Panel> = (0..table.columns().len()).map(panel).collect();
+        let accuracies = || panels.iter().flat_map(|panel| &panel.points).map(|p| p.accuracy);
+        let tenth = |value: f64, round: fn(f64) -> f64| round(value * 10.0) / 10.0;
+        Some(Self {
+            title: table.kind.published().title.to_owned(),
+            caption: layout::made(&table.provenance, &table.seeds),
+            has_sentences: rows.iter().any(|(place, _)| place.size.is_none()),
+            sizes,
+            low: tenth(accuracies().map(|a| a.low).fold(1.0, f64::min), f64::floor),
+            high: tenth(accuracies().map(|a| a.high).fold(0.0, f64::max), f64::ceil),
+            panels,
+        })
+    }
+
+    /// What it shows, in words.
+    pub fn verdict(&self) -> Vec<String> {
+        let sentence = |encoding: Encoding| {
+            let peak = |panel: &Panel| {
+                let peaks =
+                    panel.points.iter().filter(|p| p.is_peak && p.place.encoding == encoding);
+                let peak = peaks.into_iter().next()?;
+                let share = number::share(peak.accuracy.accuracy);
+                let class = panel.title.split(',').next().unwrap_or_default();
+                Some(format!("{class} at b = {} ({share})", peak.place.size?))
+            };
+            let peaks: Vec<String> = self.panels.iter().filter_map(peak).collect();
+            (!peaks.is_empty())
+                .then(|| format!("Best with {}: {}.", encoding.label(), peaks.join(", ")))
+        };
+        ENCODINGS.into_iter().filter_map(sentence).collect()
+    }
+}
+
+fn point(place: Place, figures: &Figures) -> Option<Point> {
+    let deviation = figures.spread.and_then(|spread| spread.deviation);
+    Some(Point { place, accuracy: figures.ours?, deviation, is_peak: false })
+}
+
+/// Of equals the smallest window.
+fn mark_peak(points: &mut [Point], encoding: Encoding) {
+    let sizes =
+        points.iter_mut().filter(|p| p.place.encoding == encoding && p.place.size.is_some());
+    let key = |point: &Point| (point.accuracy.accuracy, std::cmp::Reverse(point.place.size));
+    let best = sizes.max_by(|a, b| key(a).partial_cmp(&key(b)).expect("accuracies are numbers"));
+    if let Some(best) = best {
+        best.is_peak = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paper::TableKind;
+    use crate::{Report, fixture};
+
+    fn settings(texts: &[&str]) -> Vec<(String, String)> {
+        let pair =
+            |text: &&str| text.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned())).unwrap();
+        texts.iter().map(pair).collect()
+    }
+
+    #[test]
+    fn a_row_stands_where_its_settings_say() {
+        let label = |texts: &[&str]| Place::of(&settings(texts)).map(Place::label);
+        assert_eq!(label(&["dim=100", "window=5"]).unwrap(), "b = 5, positions");
+        assert_eq!(label(&["encoding=bag", "window=31"]).unwrap(), "b = 31, bag");
+        assert_eq!(
+            label(&["encoding=bag", "unit=sentences", "window=5"]).unwrap(),
+            "whole sentences, bag"
+        );
+        assert_eq!(label(&["dim=100"]), None);
+    }
+
+    /// A table of the fixture's questions with a row a size; each is right on so many of the eight questions.
+    fn curve(rows: &[(&[&str], usize)]) -> Option<Curve> {
+        let set = fixture::valid_set();
+        let row = |(texts, n_right): &(&[&str], usize)| {
+            let mut row = fixture::row(&set, "memnn-window-selfsup", |index| index % 4 < *n_right);
+            row.settings = settings(texts);
+            row
+        };
+        let rows = rows.iter().map(row).collect();
+        let report = Report { rows, tables: vec![TableKind::Goldilocks], ..fixture::report(&set) };
+        Curve::of(&Table::of(&report, TableKind::Goldilocks).unwrap())
+    }
+
+    #[test]
+    fn the_peak_is_the_smallest_of_the_best_sizes_and_never_a_sentence() {
+        let curve = curve(&[
+            (&["window=1"], 0),
+            (&["window=3"], 2),
+            (&["window=5"], 2),
+            (&["encoding=bag", "window=3"], 1),
+            (&["encoding=bag", "unit=sentences"], 4),
+        ])
+        .unwrap();
+        let peaks: Vec<Vec<Option<usize>>> = curve
+            .panels
+            .iter()
+            .map(|panel| panel.points.iter().filter(|p| p.is_peak).map(|p| p.place.size).collect())
+            .collect();
+        // Named entities are the questions 0 and 4, so the first rows are level there.
+        assert_eq!(peaks[0], [Some(3), Some(3)]);
+        assert_eq!(curve.sizes, [1, 3, 5]);
+        assert!(curve.has_sentences);
+        let svg = curve.wide();
+        assert_eq!(svg.matches("class=\"peak\"").count(), 2 * 4);
+        assert_eq!(svg.matches("class=\"panel\"").count(), 4);
+        assert_eq!(curve.narrow().len(), 4);
+    }
+
+    #[test]
+    fn one_size_is_no_curve() {
+        assert!(curve(&[(&["window=5"], 1), (&["dim=3"], 1)]).is_none());
+    }
+
+    #[test]
+    fn the_file_brings_its_own_style_and_ground() {
+        let file = curve(&[(&["window=1"], 1), (&["window=3"], 2)]).unwrap().file();
+        assert!(file.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" "));
+        assert!(
+            file.contains("<style>") && file.contains("class=\"paper\"") && file.contains("--ink")
+        );
+    }
+
+    #[test]
+    fn latex_has_a_plot_a_class_with_its_bars() {
+        let latex = curve(&[
+            (&["window=1"], 1),
+            (&["window=3"], 2),
+            (&["encoding=bag", "unit=sentences"], 1),
+        ])
+        .unwrap()
+        .latex();
+        assert_eq!(latex.matches("\\nextgroupplot").count(), 4);
+        assert_eq!(latex.matches("\\addplot").count(), 8);
+        // Two of two right: Wilson's interval is .3424 to 1.
+        assert!(latex.contains("(1,1.0000) += (0,0.0000) -= (0,0.6576)"), "{latex}");
+        assert!(latex.contains("xticklabels={1,3,sentence}"), "{latex}");
+    }
+}

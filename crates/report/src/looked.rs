@@ -1,0 +1,276 @@
+//! Figure 2: a question with what a model looked at before it answered → text, a drawing, a page.
+//!
+//! A [`Looked`] holds all its words, so it can be written as a line of JSON and drawn elsewhere.
+
+mod drawing;
+mod metrics;
+mod terminal;
+
+use std::ops::Range;
+
+use questions::{Split, WordClass};
+use serde::{Deserialize, Serialize};
+
+use crate::chart::escape;
+use crate::{number, page};
+
+/// A question, the windows that were weighed, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Looked {
+    /// The question's id.
+    pub id: String,
+    /// The class of the missing word.
+    pub class: Option<WordClass>,
+    /// The split.
+    pub split: Option<Split>,
+    /// The book.
+    pub book: Option<String>,
+    /// S, sentence by sentence.
+    pub context: Vec<Vec<String>>,
+    /// q, with `XXXXX` for the missing word.
+    pub query: Vec<String>,
+    /// The words of the query that were compared with the windows.
+    pub query_window: Option<Range<usize>>,
+    /// C.
+    pub candidates: Vec<String>,
+    /// One score a candidate.
+    pub scores: Vec<f64>,
+    /// The right candidate, as a place, where it is known.
+    pub answer: Option<usize>,
+    /// The chosen candidate, as a place.
+    pub predicted: usize,
+    /// The stretches of context that the model weighed.
+    pub windows: Vec<Window>,
+}
+
+/// A stretch of the context; places count the words of the context as one running text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Window {
+    /// Its words.
+    pub words: Range<usize>,
+    /// The candidate that it speaks for, as a place.
+    pub candidate: Option<usize>,
+    /// The place of that candidate's mention.
+    pub mention: Option<usize>,
+    /// How much it counts, on the model's own scale.
+    pub weight: f64,
+    /// Whether it is the supporting memory m̃ of §3.3.
+    pub is_supporting: bool,
+}
+
+/// Whose window it is, which decides how it is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whose {
+    /// Of the answer that the model returned.
+    Returned,
+    /// Of the right answer, where the model returned another.
+    Right,
+    /// Of any other candidate, or of none.
+    Other,
+}
+
+impl Looked {
+    /// For the terminal: 80 columns, no colour.
+    pub fn text(&self) -> String {
+        terminal::write(self)
+    }
+
+    /// A drawing as a file of its own.
+    pub fn svg(&self) -> String {
+        page::stand_alone(&drawing::draw(self, "looked", true))
+    }
+
+    /// A page with the drawing and the same as text.
+    pub fn html(&self) -> String {
+        page::bare(&self.heading(), &self.figure("looked"))
+    }
+
+    /// The drawing and the same as text, for a page; the id is unique in it.
+    pub(crate) fn figure(&self, id: &str) -> String {
+        format!(
+            "<figure class=\"looked\">{}</figure>\n<details><summary>The same as text</summary>\
+             <pre tabindex=\"0\">{}</pre></details>\n",
+            drawing::draw(self, id, false),
+            escape(&self.text()),
+        )
+    }
+
+    /// Whether the model is right, in words.
+    pub(crate) fn verdict(&self) -> String {
+        match self.answer {
+            None => "the answer is not known".to_owned(),
+            Some(answer) if answer == self.predicted => "right".to_owned(),
+            Some(answer) => format!("wrong: the answer is {}", self.candidates[answer]),
+        }
+    }
+
+    /// Which question it is.
+    pub(crate) fn heading(&self) -> String {
+        let class = self.class.map(|class| class.label().to_owned());
+        let split = self.split.map(|split| split.code().to_owned());
+        let book = self.book.as_deref().map(crate::passage::book_title);
+        let parts = [Some(format!("Question {}", self.id)), class, split, book];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// The context as one running text.
+    fn words(&self) -> Vec<&str> {
+        self.context.iter().flatten().map(String::as_str).collect()
+    }
+
+    /// The sentence, from 0, that a word of the context stands in.
+    fn sentence_of(&self, word: usize) -> usize {
+        let ends = self.context.iter().scan(0, |end, sentence| {
+            *end += sentence.len();
+            Some(*end)
+        });
+        ends.take_while(|&end| end <= word).count()
+    }
+
+    fn whose(&self, window: &Window) -> Whose {
+        // Models that lower-case have the windows of one candidate for both of two that differ in case alone.
+        let form = |candidate: usize| self.candidates[candidate].to_lowercase();
+        match window.candidate.map(form) {
+            None => Whose::Other,
+            Some(candidate) if candidate == form(self.predicted) => Whose::Returned,
+            candidate if candidate == self.answer.map(form) => Whose::Right,
+            Some(_) => Whose::Other,
+        }
+    }
+
+    /// The windows with how strong each is beside the strongest, from 0 to 1, the strongest first.
+    fn by_strength(&self) -> Vec<(f64, &Window)> {
+        let weights = || self.windows.iter().map(|window| window.weight);
+        let highest = weights().fold(f64::NEG_INFINITY, f64::max);
+        // Attention starts at 0; penalties and other scores at the weakest.
+        let lowest = weights().fold(0.0, f64::min);
+        let strength = |weight: f64| match highest > lowest {
+            true => (weight - lowest) / (highest - lowest),
+            false => 1.0,
+        };
+        let mut windows: Vec<(f64, &Window)> =
+            self.windows.iter().map(|window| (strength(window.weight), window)).collect();
+        windows.sort_by(|a, b| b.0.total_cmp(&a.0));
+        windows
+    }
+
+    /// The candidates with their scores as printed, the best first.
+    fn ranked(&self) -> Vec<(usize, String)> {
+        let mut places: Vec<usize> = (0..self.candidates.len()).collect();
+        places.sort_by(|&a, &b| self.scores[b].total_cmp(&self.scores[a]));
+        // Of equal scores the one that was drawn comes first.
+        places.sort_by_key(|&place| place != self.predicted);
+        let shares = self.shares();
+        places.into_iter().map(|place| (place, printed(shares[place]))).collect()
+    }
+
+    /// The scores; those that are the logarithms of a distribution as that distribution.
+    fn shares(&self) -> Vec<f64> {
+        let shares: Vec<f64> = self.scores.iter().map(|score| score.exp()).collect();
+        let is_distribution = (shares.iter().sum::<f64>() - 1.0).abs() < 0.01;
+        if is_distribution { shares } else { self.scores.clone() }
+    }
+}
+
+/// A weight or score: shares without their zero, other numbers to two places.
+fn printed(value: f64) -> String {
+    let text = match value {
+        0.0..=1.0 => return format!("{value:.2}").trim_start_matches('0').to_owned(),
+        _ => format!("{value:.2}"),
+    };
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    number::minus(text)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Two sentences, three windows, the query's window in the middle.
+    pub fn looked() -> Looked {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let window = |words: Range<usize>, candidate, mention, weight| Window {
+            words,
+            candidate: Some(candidate),
+            mention: Some(mention),
+            weight,
+            is_supporting: weight == 0.5,
+        };
+        Looked {
+            id: "0123456789abcdef".to_owned(),
+            class: Some(WordClass::NamedEntity),
+            split: Some(Split::Valid),
+            book: Some("The_Two_Hens.txt".to_owned()),
+            context: vec![
+                words("Anna fed the hen , and Otto slept ."),
+                words("`` Wake up , Otto ! ''"),
+            ],
+            query: words("So XXXXX woke at last ."),
+            query_window: Some(0..4),
+            candidates: words("Anna Otto hen"),
+            scores: vec![0.25, 0.7, 0.05],
+            answer: Some(0),
+            predicted: 1,
+            windows: vec![
+                window(0..3, 0, 0, 0.25),
+                window(4..9, 1, 6, 0.5),
+                window(11..15, 1, 13, 0.2),
+            ],
+        }
+    }
+
+    #[test]
+    fn a_word_is_found_in_its_sentence() {
+        let looked = looked();
+        assert_eq!([0, 8, 9, 15].map(|word| looked.sentence_of(word)), [0, 0, 1, 1]);
+    }
+
+    #[test]
+    fn strength_is_beside_the_strongest_and_penalties_start_at_the_weakest() {
+        let mut looked = looked();
+        let strengths = |looked: &Looked| -> Vec<(f64, usize)> {
+            looked.by_strength().iter().map(|(s, window)| (*s, window.words.start)).collect()
+        };
+        assert_eq!(strengths(&looked), [(1.0, 4), (0.5, 0), (0.4, 11)]);
+        let penalties = [-10.0, -5.0, -15.0];
+        looked.windows.iter_mut().zip(penalties).for_each(|(window, w)| window.weight = w);
+        assert_eq!(strengths(&looked), [(1.0, 4), (0.5, 0), (0.0, 11)]);
+    }
+
+    #[test]
+    fn windows_are_the_returned_ones_the_right_ones_or_others() {
+        let mut looked = looked();
+        let whose: Vec<Whose> = looked.windows.iter().map(|window| looked.whose(window)).collect();
+        assert_eq!(whose, [Whose::Right, Whose::Returned, Whose::Returned]);
+        looked.predicted = 0;
+        let whose: Vec<Whose> = looked.windows.iter().map(|window| looked.whose(window)).collect();
+        assert_eq!(whose, [Whose::Returned, Whose::Other, Whose::Other]);
+        looked.candidates[2] = "otto".to_owned();
+        looked.predicted = 2;
+        assert_eq!(looked.whose(&looked.windows[1]), Whose::Returned);
+    }
+
+    #[test]
+    fn it_can_be_written_and_drawn_elsewhere() {
+        let line = serde_json::to_string(&looked()).unwrap();
+        assert_eq!(serde_json::from_str::<Looked>(&line).unwrap(), looked());
+    }
+
+    #[test]
+    fn log_probabilities_are_shown_as_shares() {
+        let mut looked = looked();
+        looked.scores = [0.25, 0.7, 0.05].map(f64::ln).to_vec();
+        let ranked = [(1, ".70"), (0, ".25"), (2, ".05")];
+        assert_eq!(looked.ranked(), ranked.map(|(place, text)| (place, text.to_owned())));
+        looked.scores = vec![-3.0, -2.0, -4.0];
+        assert_eq!(looked.ranked()[0], (1, "−2".to_owned()));
+    }
+
+    #[test]
+    fn scores_are_short() {
+        assert_eq!(
+            [0.684, 1.0, 0.0, -7.0, 12.345].map(printed),
+            [".68", "1.00", ".00", "−7", "12.35"]
+        );
+    }
+}
