@@ -30,6 +30,7 @@ fn what_cannot_be_drawn_shared_out_or_exported_is_told() {
         $ study export study.db -o people
         exit 1
         error: study.db: No such file or directory (os error 2)
+        hint: is the name spelled right? `ls` shows what is there
         $ study create study.db --questions tales --annotators 3
         exit 1
         error: annotators: expected from 6 to 10,000 in 2 modes, found 3
@@ -41,6 +42,7 @@ fn what_cannot_be_drawn_shared_out_or_exported_is_told() {
         $ study export study.db -o people
         exit 1
         error: study.db: No such file or directory (os error 2)
+        hint: is the name spelled right? `ls` shows what is there
         $ study create study.db --questions tales --sample 2 --annotators 6 --seed 3
         exit 0
         study 1 in study.db: 8 questions for 6 annotators, 8 to 8 each
