@@ -16,8 +16,8 @@ use crate::{Error, Event, Range, Result, Setting, Training};
 /// The language model's file in a model folder.
 pub const NGRAMS: &str = "ngrams.bin";
 
-/// Chosen: the order without validation questions, which is what the paper's came to.
-const DEFAULT_ORDER: usize = 5;
+/// The paper's order, which «performed best on the validation set».
+const PAPER_ORDER: usize = 5;
 
 pub(crate) const ORDER: Setting = Setting {
     name: "order",
@@ -25,8 +25,8 @@ pub(crate) const ORDER: Setting = Setting {
     default: "auto",
     range: Range::Whole(1, MAX_ORDER as i64),
     word: Some("auto"),
-    doc: "Length of the longest n-grams; `auto` takes the best of 1 to 6 on the validation questions, by the \
-          mean of the classes.",
+    doc: "Length of the longest n-grams; `auto` takes the paper's 5, unless another of 1 to 6 is better on the \
+          validation questions by more than the standard error.",
 };
 pub(crate) const PRUNE: Setting = Setting {
     name: "prune",
@@ -162,9 +162,9 @@ fn tune(
     let mut trials = Vec::new();
     if training.valid.examples().all(|example| example.answer.is_none()) {
         training.reporter.report(Event::Warning(format!(
-            "no validation questions with answers to tune `order` on: {DEFAULT_ORDER} is taken"
+            "no validation questions with answers to tune `order` on: {PAPER_ORDER} is taken"
         )));
-        return Ok((trials, DEFAULT_ORDER));
+        return Ok((trials, PAPER_ORDER));
     }
     for order in 1..=MAX_ORDER {
         let language = make(order)?.0;
@@ -177,11 +177,13 @@ fn tune(
             .report(Event::Tried { setting: format!("order={order}"), valid_accuracy });
         trials.push(Trial { order, valid });
     }
-    let mean = |trial: &Trial| trial.valid.mean(&WordClass::ALL);
-    // Of equals the lowest.
-    let best = trials.iter().rev().max_by(|a, b| mean(a).total_cmp(&mean(b)));
-    let best = best.expect("six orders were tried").order;
-    Ok((trials, best))
+    let mean = |order: usize| trials[order - 1].valid.mean(&WordClass::ALL);
+    let best = (1..=MAX_ORDER).max_by(|&a, &b| mean(a).total_cmp(&mean(b))).unwrap_or(PAPER_ORDER);
+    // Chosen: the paper's order unless another is better by more than the standard error of an accuracy.
+    let accuracy = mean(best);
+    let standard_error = (accuracy * (1.0 - accuracy) / training.valid.len() as f64).sqrt();
+    let is_better = accuracy - mean(PAPER_ORDER) > standard_error;
+    Ok((trials, if is_better { best } else { PAPER_ORDER }))
 }
 
 fn warn(fallbacks: &[Fallback], training: &Training<'_>) {

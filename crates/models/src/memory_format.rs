@@ -186,8 +186,11 @@ mod tests {
     use crate::fixture::one_question;
     use crate::lowercase::Lowercase;
 
+    /// The query, the memories, and where the memories and the query come from.
+    type Told = (Vec<u32>, Vec<Vec<u32>>, Vec<Range<usize>>, Range<usize>);
+
     /// The phrases of a question and where its memories come from, as words.
-    fn told(format: &Format) -> (Vec<u32>, Vec<Vec<u32>>, Vec<Range<usize>>, Range<usize>) {
+    fn told(format: &Format) -> Told {
         let set =
             one_question(&["a Fox ran .", "the hen saw a fox"], "a XXXXX ran off", &["fox", "hen"]);
         // Without a dictionary a word's row is the number of its lower-cased form.

@@ -7,7 +7,7 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use ngram::{END, Model, START, Table};
+use ngram::{END, Model, START, Table, UNKNOWN};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 struct Sampler<'a> {
     table: &'a Table,
-    /// Sums of the unigram probabilities.
+    /// Sums of the unigram probabilities of what can be written.
     sums: Vec<f64>,
 }
 
@@ -51,7 +51,8 @@ impl<'a> Sampler<'a> {
     fn new(table: &'a Table) -> Self {
         let mut sum = 0.0;
         let probability = |(word, &log_prob): (usize, &f32)| {
-            sum += if word == START.index() { 0.0 } else { f64::from(log_prob).exp() };
+            let is_mark = [UNKNOWN, START].iter().any(|mark| mark.index() == word);
+            sum += if is_mark { 0.0 } else { f64::from(log_prob).exp() };
             sum
         };
         let sums = table.levels()[0].log_probs.iter().enumerate().map(probability).collect();

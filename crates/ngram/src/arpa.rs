@@ -263,7 +263,10 @@ impl<R: BufRead> Reader<'_, R> {
 
     /// The next n-gram, its words through `read`; then its probability and backoff as natural logarithms.
     fn gram<T>(&mut self, length: usize, read: impl Fn(&[&str]) -> T) -> Result<(T, f32, f32)> {
-        let expected = || format!("a probability, {length} words and perhaps a backoff");
+        let expected = || match length {
+            1 => "a probability, a word and perhaps a backoff".to_owned(),
+            _ => format!("a probability, {length} words and perhaps a backoff"),
+        };
         if !self.lines.advance()? {
             return Err(self.lines.error(expected()));
         }
@@ -310,7 +313,7 @@ fn add_level(table: &mut Table, grams: Vec<Gram>, is_last: bool) {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
     use proptest::prelude::*;
 
     use super::*;
@@ -358,92 +361,43 @@ ngram 2=2
 
     #[test]
     fn every_flaw_is_named_with_its_line() {
-        let message = |from: &str, to: &str, expected: &Expect| {
+        let flaws = [
+            ("\\data\\", "data"),
+            ("ngram 1=4", "ngram 2=4"),
+            ("ngram 1=4", "ngram 1=99999999999"),
+            ("ngram 1=4", "ngram 1=3"),
+            ("ngram 2=2", "ngram 2=3"),
+            ("-1\t<unk>", "1\t<unk>"),
+            ("-1\t<unk>", "NaN\t<unk>"),
+            ("-0.25\n", "-0.25 x\n"),
+            ("<unk>", "bear"),
+            ("<s> bear\n", "<s> wolf\n"),
+            ("<s> bear\n", "bear </s>\n"),
+            ("\\end\\", ""),
+        ];
+        let messages = flaws.map(|(from, to)| {
             assert!(SOUND.contains(from));
-            expected.assert_eq(&read(&SOUND.replacen(from, to, 1)).unwrap_err().to_string());
-        };
-        message(
-            "\\data\\",
-            "data",
-            &expect![[r#"m.arpa:1: not as ARPA files are: expected `\data\`, found `data`"#]],
-        );
-        message(
-            "ngram 1=4",
-            "ngram 2=4",
-            &expect![
-                "m.arpa:2: not as ARPA files are: expected `ngram 1=` and a number, found `ngram 2=4`"
-            ],
-        );
-        message(
-            "ngram 1=4",
-            "ngram 1=99999999999",
-            &expect![
-                "m.arpa:2: not as ARPA files are: expected `ngram 1=` and a number, found `ngram 1=99999999999`"
-            ],
-        );
-        message(
-            "ngram 2=2",
-            "ngram 2=3",
-            &expect![[
-                r#"m.arpa:15: not as ARPA files are: expected a probability, 2 words and perhaps a backoff, found `\end\`"#
-            ]],
-        );
-        message(
-            "ngram 1=4",
-            "ngram 1=3",
-            &expect![[
-                r#"m.arpa:9: not as ARPA files are: expected `\2-grams:`, found `-0.75	</s>	0`"#
-            ]],
-        );
-        message(
-            "-1\t<unk>",
-            "1\t<unk>",
-            &expect![
-                "m.arpa:6: not as ARPA files are: expected a probability, 1 words and perhaps a backoff, found `1	<unk>	0`"
-            ],
-        );
-        message(
-            "-1\t<unk>",
-            "NaN\t<unk>",
-            &expect![
-                "m.arpa:6: not as ARPA files are: expected a probability, 1 words and perhaps a backoff, found `NaN	<unk>	0`"
-            ],
-        );
-        message(
-            "-0.25\n",
-            "-0.25 x\n",
-            &expect![
-                "m.arpa:8: not as ARPA files are: expected a probability, 1 words and perhaps a backoff, found `-0.5	bear	-0.25 x`"
-            ],
-        );
-        message(
-            "<unk>",
-            "bear",
-            &expect![
-                "m.arpa:8: not as ARPA files are: expected `bear` once, found `-0.5	bear	-0.25`"
-            ],
-        );
-        message(
-            "<s> bear\n",
-            "<s> wolf\n",
-            &expect![
-                "m.arpa:12: not as ARPA files are: expected `wolf` among the 1-grams, found `-0.125	<s> wolf`"
-            ],
-        );
-        message(
-            "<s> bear\n",
-            "bear </s>\n",
-            &expect![
-                "m.arpa:13: not as ARPA files are: expected every one of the 2-grams above once, found `-0.0625	bear </s>`"
-            ],
-        );
-        message(
-            "\\end\\",
-            "",
-            &expect![[
-                r#"m.arpa:16: not as ARPA files are: expected `\end\`, found the end of the file"#
-            ]],
-        );
+            let error = read(&SOUND.replacen(from, to, 1)).unwrap_err().to_string();
+            error.replace("m.arpa:", "").replace("not as ARPA files are: ", "") + "\n"
+        });
+        expect![[r#"
+            1: expected `\data\`, found `data`
+            2: expected `ngram 1=` and a number, found `ngram 2=4`
+            2: expected `ngram 1=` and a number, found `ngram 1=99999999999`
+            9: expected `\2-grams:`, found `-0.75	</s>	0`
+            15: expected a probability, 2 words and perhaps a backoff, found `\end\`
+            6: expected a probability, a word and perhaps a backoff, found `1	<unk>	0`
+            6: expected a probability, a word and perhaps a backoff, found `NaN	<unk>	0`
+            8: expected a probability, a word and perhaps a backoff, found `-0.5	bear	-0.25 x`
+            8: expected `bear` once, found `-0.5	bear	-0.25`
+            12: expected `wolf` among the 1-grams, found `-0.125	<s> wolf`
+            13: expected every one of the 2-grams above once, found `-0.0625	bear </s>`
+            16: expected `\end\`, found the end of the file
+        "#]].assert_eq(&messages.concat());
+        let empty = read("").unwrap_err().to_string();
+        expect![[r#"m.arpa:1: not as ARPA files are: expected `\data\`, found the end of the file"#]].assert_eq(&empty);
+        let cut = read(&SOUND[..SOUND.len() / 2]).unwrap_err().to_string();
+        expect!["m.arpa:9: not as ARPA files are: expected a probability, a word and perhaps a backoff, found the end of the file"].assert_eq(&cut);
     }
 
     #[test]

@@ -180,7 +180,8 @@ pub(crate) fn encode(table: &Table, quantise: bool) -> Vec<u8> {
     slots.into_iter().chain(ends).for_each(|n| bytes.extend(n.to_le_bytes()));
     words.iter().for_each(|word| bytes.extend(word.as_bytes()));
     levels.iter().for_each(|(codebooks, _)| bytes.extend(codebooks));
-    levels.iter().for_each(|(_, grams)| bytes.extend(grams));
+    // Each is given back once it is copied: together they are as large as the file.
+    levels.into_iter().for_each(|(_, grams)| bytes.extend(grams));
     let sum = body_checksum(&bytes[HEADER..]);
     bytes[BODY_SUM..HEADER_SUM].copy_from_slice(&sum);
     let sum = checksum(&bytes[..HEADER_SUM]);

@@ -210,8 +210,7 @@ impl Model {
         child(gram).min(next.len)..child(gram + 1).min(next.len)
     }
 
-    /// Finds a word among neighbours that rise: in ever longer steps, since frequent words come first, then by
-    /// halves.
+    /// Finds a word among neighbours that rise, by halves.
     fn search(
         &self,
         level: &LevelLayout,
@@ -219,17 +218,15 @@ impl Model {
         word: u32,
     ) -> Option<usize> {
         let at = |gram| self.field(level, gram, 0, level.word);
-        let (mut low, mut step) = (among.start, 1);
-        while low + step <= among.end && at(low + step - 1) < word {
-            low += step;
-            step *= 2;
+        // Since they rise from 0 on, none is farther in than its number: frequent words are found at once.
+        let mut n = among.len().min(word as usize + 1);
+        let mut found = among.start;
+        while n > 1 {
+            let half = n / 2;
+            found = if at(found + half) <= word { found + half } else { found };
+            n -= half;
         }
-        let mut high = (low + step).min(among.end);
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            if at(middle) < word { low = middle + 1 } else { high = middle }
-        }
-        (low < among.end && at(low) == word).then_some(low)
+        (n == 1 && at(found) == word).then_some(found)
     }
 
     fn log_prob(&self, level: &LevelLayout, gram: usize) -> f32 {
@@ -252,7 +249,7 @@ impl Model {
     }
 
     fn field(&self, level: &LevelLayout, gram: usize, skip: usize, width: u32) -> u32 {
-        read(&self.bytes[level.start..], gram * level.stride + skip, width)
+        read(&self.bytes, 8 * level.start + gram * level.stride + skip, width)
     }
 
     /// The n-grams with their values as they are stored: quantised ones stay so.
