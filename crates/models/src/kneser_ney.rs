@@ -159,7 +159,7 @@ mod tests {
             order=4 1
             order=5 1
             order=6 1
-            the text is too small to estimate the discounts of 1-grams (none has adjusted count 3), 2-grams (none has adjusted count 3): 0.5, 1 and 1.5 are taken"#]].assert_eq(&tried.concat());
+            the text is too small to estimate the discounts of 1-grams (none has adjusted count 3), 2-grams (none has adjusted count 3), 3-grams (none has adjusted count 3), 4-grams (none has adjusted count 2), 5-grams (none has adjusted count 2): 0.5, 1 and 1.5 are taken"#]].assert_eq(&tried.concat());
         let scores = model.score(&set.example(1).question);
         assert!(scores[1] > scores[0]);
     }

@@ -393,9 +393,13 @@ ngram 2=2
             12: expected `wolf` among the 1-grams, found `-0.125	<s> wolf`
             13: expected every one of the 2-grams above once, found `-0.0625	bear </s>`
             16: expected `\end\`, found the end of the file
-        "#]].assert_eq(&messages.concat());
+        "#]]
+        .assert_eq(&messages.concat());
         let empty = read("").unwrap_err().to_string();
-        expect![[r#"m.arpa:1: not as ARPA files are: expected `\data\`, found the end of the file"#]].assert_eq(&empty);
+        expect![[
+            r#"m.arpa:1: not as ARPA files are: expected `\data\`, found the end of the file"#
+        ]]
+        .assert_eq(&empty);
         let cut = read(&SOUND[..SOUND.len() / 2]).unwrap_err().to_string();
         expect!["m.arpa:9: not as ARPA files are: expected a probability, a word and perhaps a backoff, found the end of the file"].assert_eq(&cut);
     }

@@ -127,7 +127,7 @@ impl Layout {
         let (order, bits) = (u32_at(header, 20) as usize, u32_at(header, 24));
         let number = |place: usize| usize::try_from(u64_at(header, place)).ok();
         let is_sound = (1..=MAX_ORDER).contains(&order) && [quantise::BITS, 32].contains(&bits);
-        let layout = (0..order.saturating_sub(1)).map(|length| number(56 + 8 * length)).collect();
+        let layout = (1..order.min(MAX_ORDER)).map(|length| number(48 + 8 * length)).collect();
         let layout = Option::<Vec<usize>>::filter(layout, |_| is_sound)
             .filter(|longer| longer.iter().all(|&n| u32::try_from(n).is_ok()))
             .and_then(|longer| Layout::new(number(40)?, number(48)?, &longer, bits));
@@ -249,4 +249,27 @@ pub(crate) fn u32_at(bytes: &[u8], place: usize) -> u32 {
 
 fn u64_at(bytes: &[u8], place: usize) -> u64 {
     u64::from_le_bytes(bytes[place..place + 8].try_into().expect("eight bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Text, estimate};
+
+    #[test]
+    fn a_header_that_contradicts_itself_is_refused_though_its_checksum_is_right() {
+        let mut text = Text::default();
+        text.push(["bear"]).unwrap();
+        let sound = encode(&estimate(&text.sort(5), &Options::default()).unwrap().table, false);
+        assert!(Layout::read(Path::new("m"), &sound).is_ok());
+        // Order, bits of a value, bytes in all, words, bytes of text, bigrams.
+        for place in [20, 24, 32, 40, 48, 56] {
+            let mut bytes = sound.clone();
+            bytes[place..place + 4].fill(0xff);
+            let sum = checksum(&bytes[..HEADER_SUM]);
+            bytes[HEADER_SUM..HEADER].copy_from_slice(&sum);
+            let error = Layout::read(Path::new("m"), &bytes).unwrap_err().to_string();
+            assert_eq!(error, "m: damaged language model: its header contradicts itself");
+        }
+    }
 }

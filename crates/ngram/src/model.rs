@@ -1,7 +1,7 @@
 //! [`Model`]: the bytes of a model file → log-probabilities of words behind a [`State`].
 
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
@@ -59,7 +59,12 @@ impl Model {
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |reason| Error::File { path: path.to_owned(), reason };
         let file = File::open(path).map_err(failed)?;
-        if file.metadata().map_err(failed)?.len() == 0 {
+        let metadata = file.metadata().map_err(failed)?;
+        if metadata.is_dir() {
+            return Err(failed(ErrorKind::IsADirectory.into()));
+        }
+        // Nothing can't be mapped.
+        if metadata.len() == 0 {
             return Self::new_at(Bytes::Owned(vec![]), path);
         }
         #[expect(
@@ -476,6 +481,13 @@ mod tests {
             ROOT/ngrams.bin: damaged language model: its checksum is not that of what was written
             make it anew: train the model again, or import its ARPA file"#]],
         );
+    }
+
+    #[test]
+    fn a_folder_is_no_model_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = Model::open(folder.path()).err().unwrap().to_string();
+        assert_eq!(error, format!("{}: is a directory", folder.path().display()));
     }
 
     #[test]

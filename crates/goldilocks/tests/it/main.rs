@@ -7,6 +7,7 @@ mod browser;
 mod fetch;
 mod inside;
 mod killed;
+mod lm;
 mod paper_map;
 mod pipeline;
 mod readme;
