@@ -120,7 +120,8 @@ pub async fn question(State(site): Shared, headers: HeaderMap) -> Answer {
     let shown = match study::next(store, &annotator)? {
         Some(shown) if annotator.is_open => shown,
         Some(_) => {
-            let text = "The study has been closed. Your answers are kept. Thank you!";
+            let text =
+                "The study has been closed. The answers that you gave before are kept. Thank you!";
             return Ok(view::message(StatusCode::OK, "Closed", text));
         }
         None => return end(&site, &annotator, &study.questions),
