@@ -58,7 +58,7 @@ pub fn create(
     let questions = String::from_utf8(questions).expect("JSON lines are UTF-8");
     let name = settings.name.clone();
     let settings = serde_json::to_string(settings).expect("settings can be written as JSON");
-    let shares = deal.shares.clone();
+    let (shares, ids) = (deal.shares.clone(), deal.questions.all_ids());
     store.write_blocking(move |connection| {
         connection.execute(
             "INSERT INTO study (code, name, settings, questions, created)
@@ -71,7 +71,8 @@ pub fn create(
         let study = connection.last_insert_rowid();
         let mut share_in = connection.prepare("INSERT INTO share (study) VALUES (?1)")?;
         let mut item_in = connection.prepare(
-            "INSERT INTO item (share, position, question, mode) VALUES (?1, ?2, ?3, ?4)",
+            "INSERT INTO item (share, position, question, question_id, mode)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
         )?;
         for items in &shares {
             share_in.execute(params![study])?;
@@ -81,6 +82,7 @@ pub fn create(
                     share,
                     position as i64,
                     item.question as i64,
+                    ids[item.question],
                     item.mode.code()
                 ])?;
             }
