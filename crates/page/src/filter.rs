@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::shelf::Shelf;
 
+/// How much of a search is looked for, in characters: an address may be far longer.
+pub const LONGEST_SEARCH: usize = 200;
+
 /// What a visitor asked for, as it stands in the address; an empty text asks for nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -79,11 +82,14 @@ struct Search {
 
 impl Search {
     fn new(set: &QuestionSet, phrase: &str) -> Self {
-        let phrase = phrase.to_lowercase();
-        let words = || set.vocabulary().iter().map(str::to_lowercase);
+        let phrase = phrase.chars().take(LONGEST_SEARCH).collect::<String>().to_lowercase();
+        let words: Vec<String> = match phrase.is_empty() {
+            true => Vec::new(),
+            false => set.vocabulary().iter().map(str::to_lowercase).collect(),
+        };
         let is_word: Vec<Vec<bool>> = phrase
             .split_whitespace()
-            .map(|wanted| words().map(|word| word == wanted).collect())
+            .map(|wanted| words.iter().map(|word| word == wanted).collect())
             .collect();
         let mut search = Self { is_word, before: Vec::new() };
         if !search.is_word.is_empty() {
@@ -135,6 +141,12 @@ mod tests {
         // Words of the query are found as well, and no phrase runs across sentences.
         assert_eq!(of("P", "", "then"), [3, 7, 11, 15]);
         assert_eq!(of("", "", &fixture::set().all_ids()[5]), [5]);
+    }
+
+    #[test]
+    fn a_search_without_end_is_cut_off() {
+        let search = Search::new(&fixture::set(), &"the ".repeat(16_000));
+        assert_eq!(search.is_word.len(), LONGEST_SEARCH / "the ".len());
     }
 
     #[test]

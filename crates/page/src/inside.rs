@@ -8,7 +8,7 @@ use questions::{BLANK, Question};
 use serde::Serialize;
 
 /// How many strengths can be told apart; 0 is none.
-const STRENGTHS: f32 = 5.0;
+const STRENGTHS: f64 = 5.0;
 /// How many looks are listed.
 const LISTED: usize = 12;
 /// Words on either side of a look's middle in the list.
@@ -143,14 +143,8 @@ fn plain(texts: &[&str], start: usize) -> Sentence {
     report::spaced(texts).into_iter().enumerate().map(token).collect()
 }
 
-/// The weights of looks from 0 to 1: against the largest where none is negative (attention), else between
-/// the least and the largest (penalties).
-fn strengths(looks: &[Look]) -> Vec<f32> {
-    let weights = || looks.iter().map(|look| look.weight);
-    let most = weights().fold(f32::NEG_INFINITY, f32::max);
-    let least = weights().fold(0.0, f32::min);
-    let range = most - least;
-    weights().map(|weight| if range > 0.0 { (weight - least) / range } else { 1.0 }).collect()
+fn strengths(looks: &[Look]) -> Vec<f64> {
+    report::strengths(&looks.iter().map(|look| f64::from(look.weight)).collect::<Vec<_>>())
 }
 
 /// A weight with three digits that count.

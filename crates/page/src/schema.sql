@@ -20,18 +20,20 @@ CREATE TABLE share (
     study INTEGER NOT NULL REFERENCES study
 ) STRICT;
 
--- A question of a share; the same question never stands twice in it, in whatever mode.
+-- A question of a share; the same question never stands twice in it, in whatever mode. Its id is the same in every study.
 CREATE TABLE item (
     id INTEGER PRIMARY KEY,
     share INTEGER NOT NULL REFERENCES share,
     position INTEGER NOT NULL,
     question INTEGER NOT NULL,
+    question_id TEXT NOT NULL,
     mode TEXT NOT NULL CHECK (mode IN ('query', 'context-query')),
     UNIQUE (share, position),
     UNIQUE (share, question)
 ) STRICT;
 
 CREATE INDEX share_of_study ON share (study);
+CREATE INDEX item_of_question ON item (question_id);
 
 -- A person, with the hash of the token that lets them in again.
 CREATE TABLE annotator (

@@ -119,7 +119,7 @@ impl Site {
         self.store.as_ref().ok_or(Refusal::NotFound)
     }
 
-    /// A study with its questions, read once; whether it is open is as it was then.
+    /// A study with its questions, read once.
     ///
     /// # Errors
     /// As [`study::study`].

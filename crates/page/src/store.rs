@@ -4,6 +4,7 @@
 //! flush of the disk. A write is confirmed after its transaction is on the disk (`synchronous = FULL`): what
 //! was confirmed survives the death of the process, and of the machine.
 
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
@@ -39,6 +40,7 @@ impl Store {
     /// [`Error::Store`]; [`Error::OtherStore`].
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |reason| Error::Store { path: path.to_owned(), reason };
+        make_private(path);
         let connection = connect(path).map_err(failed)?;
         let found: i64 =
             connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
@@ -148,6 +150,16 @@ type Written<T> = Result<T, NotWritten>;
 enum NotWritten {
     Work(rusqlite::Error),
     Disk(String),
+}
+
+/// Makes the file where there is none, for its owner alone: the right answers are in it. SQLite gives the
+/// files beside it the same rights, and tells what is wrong where it can't be made.
+fn make_private(path: &Path) {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.open(path);
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
@@ -275,6 +287,20 @@ mod tests {
             .unwrap();
         // 2 is FULL: https://sqlite.org/pragma.html#pragma_synchronous
         assert_eq!(found, ("Text(\"wal\")".to_owned(), "Integer(2)".to_owned()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_store_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = TempDir::new().unwrap();
+        let store = store(&folder);
+        store.write_blocking(|connection| insert(connection, "bears")).unwrap();
+        for file in ["study.db", "study.db-wal", "study.db-shm"] {
+            let mode = folder.path().join(file).metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{file}");
+        }
     }
 
     #[test]

@@ -61,7 +61,7 @@ fn a_study_is_made_taken_stopped_taken_up_ended_and_exported() {
     }
     // All shares are given out.
     let mut late = served.visitor();
-    assert!(late.join(&code, "Heron").body.contains("All questions have been given out"));
+    assert!(late.join(&code, "Heron").body.contains("no more questions for you"));
     let study = study::study(served.store(), 1).unwrap();
     let by_mode = study::by_mode(served.store(), &study).unwrap();
     // Two of each class, one of them answered twice: 12 answers to 8 questions in each mode.
@@ -95,6 +95,52 @@ fn a_name_is_given_once_and_a_browser_joins_once() {
     let again = wren.get(&format!("/study/{code}"));
     assert!(again.body.contains("Welcome back, Wren"), "{}", again.body);
     assert_eq!(served.count("annotator"), 1);
+}
+
+#[test]
+fn nobody_gets_a_question_in_both_modes_even_in_two_studies() {
+    let served = served(Limits::default());
+    let mut researcher = served.researcher();
+    let seal = researcher.get("/studies").field("seal");
+    let mut study = |modes: &str, annotators: &str| {
+        let fields =
+            [("sample", "2"), ("shared", "0"), ("modes", modes), ("annotators", annotators)];
+        let made = researcher.post("/studies", &[&fields[..], &[("seal", &*seal)]].concat());
+        researcher.get(made.header("location").unwrap()).after("/study/")
+    };
+    // The same questions, shared out in the same way.
+    let [query, context] = ["query", "context-query"].map(|modes| study(modes, "2"));
+    let status = |code: &str, name: &str| served.visitor().join(code, name).status;
+    assert_eq!([status(&query, "Wren"), status(&query, "Finch")], [303, 303]);
+    // Each gets the other's share.
+    assert_eq!([status(&context, "wren"), status(&context, "FINCH")], [303, 303]);
+    let twice = "SELECT count(*) FROM annotator JOIN item USING (share)
+                 JOIN annotator AS again ON again.name = annotator.name AND again.id > annotator.id
+                 JOIN item AS other ON other.share = again.share
+                 WHERE other.question_id = item.question_id";
+    let twice: i64 = served
+        .store()
+        .read(|connection| connection.query_row(twice, [], |row| row.get(0)))
+        .unwrap();
+    assert_eq!(twice, 0);
+    // Everything in the other mode is for somebody else.
+    let all = study("context-query", "1");
+    assert!(served.visitor().join(&all, "Wren").body.contains("no more questions for you"));
+    assert_eq!(served.visitor().join(&all, "Rook").status, 303);
+}
+
+#[test]
+fn whoever_joins_another_study_is_told_how_to_go_on_with_the_first() {
+    let served = served(Limits::default());
+    let [first, second] = Mode::ALL.map(|mode| served.study(mode));
+    let mut visitor = served.visitor();
+    assert!(!visitor.get(&format!("/study/{first}")).body.contains("elsewhere"));
+    visitor.join(&first, "Wren");
+    let back = address_of(&visitor.get(&format!("/study/{second}")));
+    visitor.join(&second, "Lark");
+    assert!(visitor.get("/test/pause").body.contains("Lark"));
+    assert_eq!(visitor.get(&back).status, 303);
+    assert!(visitor.get("/test/pause").body.contains("Wren"));
 }
 
 #[test]

@@ -37,7 +37,7 @@ use evaluation::Checked;
 use questions::{QuestionSet, Statistics};
 
 pub use error::Error;
-pub use looked::{Looked, Window};
+pub use looked::{Looked, Window, strengths};
 pub use number::{count as thousands, interval, share};
 pub use paper::TableKind;
 pub use passage::{book_title, spaced};

@@ -9,7 +9,7 @@ use questions::{Example, Split, WordClass};
 use serde::Serialize;
 
 use crate::excerpt::excerpt;
-use crate::filter::Filter;
+use crate::filter::{Filter, LONGEST_SEARCH};
 use crate::inside;
 use crate::shelf::Shelf;
 use crate::site::{Answer, Refusal, Shared, aside};
@@ -62,6 +62,7 @@ pub async fn list(State(site): Shared, Query(filter): Query<Filter>) -> Answer {
             query => Filter { page: String::new(), ..filter.clone() }.query(),
             choices => choices(shelf, number),
             filter => Serde(&filter),
+            longest_search => LONGEST_SEARCH,
         };
         Ok(view::page(StatusCode::OK, "questions.html", site.shell(), view))
     })

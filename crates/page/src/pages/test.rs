@@ -50,13 +50,16 @@ pub async fn welcome(State(site): Shared, Path(code): Path<String>, headers: Hea
 fn welcome_with(site: &Site, code: &str, headers: &HeaderMap, problem: &str) -> Answer {
     let store = site.store()?;
     let (id, is_open) = study::find_by_code(store, code)?.ok_or(Refusal::NotFound)?;
-    let known = annotator(site, headers)?.filter(|annotator| annotator.study == id);
+    let known = annotator(site, headers)?;
+    let is_elsewhere = known.as_ref().is_some_and(|annotator| annotator.study != id);
     let view = context! {
         title => site.study(store, id)?.settings.name.clone(),
         code,
         is_open,
         problem,
-        known => known.map(|annotator| annotator.name),
+        known => known.filter(|_| !is_elsewhere).map(|annotator| annotator.name),
+        // The browser forgets the other study when it joins this one.
+        elsewhere => is_elsewhere.then(|| return_address(headers)),
         seal => site.key.seal(&["join", code]),
         longest_name => LONGEST_NAME,
     };
@@ -97,7 +100,7 @@ pub async fn join(
             &site,
             &code,
             &headers,
-            "All questions have been given out. Thank you for coming!",
+            "There are no more questions for you. Thank you for coming!",
         ),
         Joined::Closed => welcome_with(&site, &code, &headers, ""),
     }
@@ -120,7 +123,8 @@ pub async fn question(State(site): Shared, headers: HeaderMap) -> Answer {
     let shown = match study::next(store, &annotator)? {
         Some(shown) if annotator.is_open => shown,
         Some(_) => {
-            let text = "The study has been closed. Your answers are kept. Thank you!";
+            let text =
+                "The study has been closed. The answers that you gave before are kept. Thank you!";
             return Ok(view::message(StatusCode::OK, "Closed", text));
         }
         None => return end(&site, &annotator, &study.questions),
@@ -173,12 +177,15 @@ pub async fn answer(
 pub async fn pause(State(site): Shared, headers: HeaderMap) -> Answer {
     let Some(annotator) = annotator(&site, &headers)? else { return Ok(stranger()) };
     let (done, total) = study::done(site.store()?, &annotator)?;
-    let host = headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let token = cookie(&headers, COOKIE).unwrap_or_default();
-    let view = context! {
-        done, total, name => annotator.name, address => format!("http://{host}/return/{token}"),
-    };
+    let view =
+        context! { done, total, name => annotator.name, address => return_address(&headers) };
     Ok(view::page(StatusCode::OK, "pause.html", SHELL, view))
+}
+
+/// Where whoever sent this can go on later, with any browser.
+fn return_address(headers: &HeaderMap) -> String {
+    let host = headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or_default();
+    format!("http://{host}/return/{}", cookie(headers, COOKIE).unwrap_or_default())
 }
 
 fn annotator(site: &Site, headers: &HeaderMap) -> Result<Option<Annotator>, Refusal> {

@@ -19,8 +19,6 @@ pub struct Study {
     pub code: String,
     /// What the researcher decided.
     pub settings: Settings,
-    /// Whether answers are taken.
-    pub is_open: bool,
     /// The drawn questions.
     pub questions: Arc<QuestionSet>,
 }
@@ -58,12 +56,10 @@ pub fn create(
     let mut questions = Vec::new();
     jsonl::write(&deal.questions, &mut questions, store.path())?;
     let questions = String::from_utf8(questions).expect("JSON lines are UTF-8");
+    let name = settings.name.clone();
     let settings = serde_json::to_string(settings).expect("settings can be written as JSON");
-    let shares = deal.shares.clone();
+    let (shares, ids) = (deal.shares.clone(), deal.questions.all_ids());
     store.write_blocking(move |connection| {
-        let name: String = serde_json::from_str::<Settings>(&settings)
-            .map(|settings| settings.name)
-            .unwrap_or_default();
         connection.execute(
             "INSERT INTO study (code, name, settings, questions, created)
              VALUES (:code, :name, :settings, :questions, :created)",
@@ -75,7 +71,8 @@ pub fn create(
         let study = connection.last_insert_rowid();
         let mut share_in = connection.prepare("INSERT INTO share (study) VALUES (?1)")?;
         let mut item_in = connection.prepare(
-            "INSERT INTO item (share, position, question, mode) VALUES (?1, ?2, ?3, ?4)",
+            "INSERT INTO item (share, position, question, question_id, mode)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
         )?;
         for items in &shares {
             share_in.execute(params![study])?;
@@ -85,6 +82,7 @@ pub fn create(
                     share,
                     position as i64,
                     item.question as i64,
+                    ids[item.question],
                     item.mode.code()
                 ])?;
             }
@@ -129,18 +127,17 @@ pub fn list(store: &Store) -> Result<Vec<Listed>> {
 pub fn study(store: &Store, id: i64) -> Result<Study> {
     let found = store.read(|connection| {
         let mut statement = connection
-            .prepare_cached("SELECT code, settings, is_open, questions FROM study WHERE id = ?1")?;
+            .prepare_cached("SELECT code, settings, questions FROM study WHERE id = ?1")?;
         statement
-            .query_row(params![id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+            .query_row(params![id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
             .optional()
     })?;
     let none = || Error::NoStudy { path: store.path().to_owned(), id };
-    let (code, settings, is_open, questions): (String, String, bool, String) =
-        found.ok_or_else(none)?;
+    let (code, settings, questions): (String, String, String) = found.ok_or_else(none)?;
     let settings = serde_json::from_str(&settings).map_err(|_| none())?;
     let options = OpenOptions::default();
     let (questions, _) = jsonl::read(questions.as_bytes(), Path::new("study"), &options)?;
-    Ok(Study { id, code, settings, is_open, questions: Arc::new(questions) })
+    Ok(Study { id, code, settings, questions: Arc::new(questions) })
 }
 
 /// The number of the study with a code, and whether it is open.

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use corpus::WordId;
 use questions::{QuestionSet, WordClass};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -98,7 +99,7 @@ fn check(settings: &Settings) -> Result<()> {
         return wrong("times", "1 or more".to_owned(), settings.times);
     }
     // The copies of a question need as many annotators in each mode, and another one for the other mode.
-    let needed = settings.times * modes.len();
+    let needed = settings.times.saturating_mul(modes.len());
     let needed = if settings.shared == 0 { modes.len() } else { needed };
     if !(needed..=10_000).contains(&settings.annotators) {
         let expected = format!("from {needed} to 10,000 in {} modes", modes.len());
@@ -122,6 +123,9 @@ fn draw(set: &QuestionSet, settings: &Settings) -> Result<Vec<Vec<usize>>> {
         let wanted = settings.sample.unwrap_or(1);
         return Err(Error::TooFewQuestions { class: None, wanted, found: 0 });
     }
+    // Chosen: where a class has enough others, no second question is drawn from one sentence, whatever its
+    // class: each of the two shows the other's answer.
+    let mut drawn: BTreeSet<Sentence> = BTreeSet::new();
     let draw = |(class, mut places): (Option<WordClass>, Vec<usize>)| {
         let found = places.len();
         let wanted = settings.sample.unwrap_or(found.div_ceil(10));
@@ -130,32 +134,42 @@ fn draw(set: &QuestionSet, settings: &Settings) -> Result<Vec<Vec<usize>>> {
         }
         let name = class.map_or("none", WordClass::code);
         places.shuffle(&mut generator(settings.seed, &["draw", name]));
-        places.truncate(wanted);
-        Ok(places)
+        let (first, second): (Vec<_>, Vec<_>) =
+            places.into_iter().partition(|&place| drawn.insert(sentence(set, place)));
+        for &place in first.iter().skip(wanted) {
+            drawn.remove(&sentence(set, place));
+        }
+        Ok(first.into_iter().chain(second).take(wanted).collect())
     };
     of_class.into_iter().map(draw).collect()
 }
 
+/// A sentence of a book.
+type Sentence = (Option<usize>, Vec<WordId>);
+
+/// The sentence that a question was made from.
+fn sentence(set: &QuestionSet, place: usize) -> Sentence {
+    let answer = set.answer(place).expect("only questions with an answer are drawn");
+    let mut words = set.query(place).to_vec();
+    words[set.blank(place)] = set.candidates(place)[answer];
+    (set.book(place), words)
+}
+
 /// For each question those whose answers its context tells: they are asked before it.
 fn told_before(set: &QuestionSet) -> Vec<Vec<usize>> {
-    let mut asked: BTreeMap<(Option<&str>, Vec<corpus::WordId>), Vec<usize>> = BTreeMap::new();
+    let mut asked: BTreeMap<Sentence, Vec<usize>> = BTreeMap::new();
     for place in 0..set.len() {
-        let example = set.example(place);
-        let answer = example.answer.expect("only questions with an answer are drawn");
-        let mut sentence = example.question.query.to_vec();
-        sentence[example.question.blank] = example.question.candidates[answer];
-        asked.entry((example.book, sentence)).or_default().push(place);
+        asked.entry(sentence(set, place)).or_default().push(place);
     }
     let told = |place: usize| {
-        let example = set.example(place);
-        let sentences = example.question.context.iter();
-        let told = sentences.filter_map(|words| asked.get(&(example.book, words.to_vec())));
+        let sentences = set.context(place).map(|sentence| set.sentence(sentence).to_vec());
+        let told = sentences.filter_map(|words| asked.get(&(set.book(place), words)));
         told.flatten().copied().filter(|&other| other != place).collect()
     };
     (0..set.len()).map(told).collect()
 }
 
-/// The share with every question behind those whose answers it tells.
+/// The share with every question behind those whose answers it tells; without its context it tells none.
 ///
 /// Chosen: the paper does not say how it kept an annotator from reading, in the context of one question, the
 /// answer to the next.
@@ -164,8 +178,10 @@ fn in_order(share: &[Item], before: &[Vec<usize>]) -> Vec<Item> {
     let mut waiting: BTreeSet<usize> = left.iter().map(|item| item.question).collect();
     let mut ordered = Vec::with_capacity(left.len());
     while !left.is_empty() {
-        let is_free =
-            |item: &Item| !before[item.question].iter().any(|other| waiting.contains(other));
+        let is_free = |item: &Item| {
+            item.mode == Mode::Query
+                || !before[item.question].iter().any(|other| waiting.contains(other))
+        };
         // Two questions that tell each other's answers are left as they stand.
         let next = left.remove(left.iter().position(is_free).unwrap_or(0));
         waiting.remove(&next.question);
@@ -249,11 +265,13 @@ mod tests {
         );
         let no_mode = Settings { modes: vec![], ..settings(4, 2) };
         assert_eq!(message(&no_mode), "modes: expected one or two different ones, found 0");
+        // Twice so many is 0 in 64 bits.
+        let too_often = Settings { times: 1 << 63, ..settings(4, 2) };
+        assert!(message(&too_often).starts_with("annotators: expected from 18446744073709551615"));
     }
 
-    #[test]
-    fn a_question_comes_after_those_whose_answers_its_context_tells() {
-        // The n-th question's context is all sentences before its query.
+    /// Nineteen questions; the context of each is all sentences before its query.
+    fn story() -> QuestionSet {
         let mut set = QuestionSet::default();
         let words: Vec<_> = (0..40).map(|n| set.intern(&format!("w{n}"))).collect();
         for pair in words.chunks(2) {
@@ -270,11 +288,64 @@ mod tests {
                 book: None,
             });
         }
+        set
+    }
+
+    #[test]
+    fn a_question_comes_after_those_whose_answers_its_context_tells() {
         let settings = Settings { modes: vec![Mode::ContextQuery], ..settings(2, 19) };
-        let deal = deal(&set, &settings).unwrap();
+        let deal = deal(&story(), &settings).unwrap();
         for share in &deal.shares {
             let n = |item: &Item| deal.questions.example(item.question).question.context.len();
             assert!(share.iter().map(n).is_sorted(), "each tells the answers of all before it");
+        }
+    }
+
+    #[test]
+    fn queries_alone_come_before_all_contexts() {
+        let settings = Settings { every_mode: true, ..settings(4, 19) };
+        for share in deal(&story(), &settings).unwrap().shares {
+            assert!(share.iter().map(|item| item.mode).is_sorted(), "{share:?}");
+        }
+    }
+
+    /// Five sentences, of each of which both words are asked for: the first as a name, the second as a verb.
+    fn pairs() -> QuestionSet {
+        let mut set = QuestionSet::default();
+        for n in 0..5 {
+            let [name, verb] = ["name", "verb"].map(|word| set.intern(&format!("{word}{n}")));
+            for (query, answer, class) in [
+                ([BLANK, verb], name, WordClass::NamedEntity),
+                ([name, BLANK], verb, WordClass::Verb),
+            ] {
+                set.push(NewQuestion {
+                    context: 0..0,
+                    query: &query,
+                    candidates: &[answer, BLANK],
+                    answer: Some(0),
+                    class: Some(class),
+                    split: Some(Split::Test),
+                    book: None,
+                });
+            }
+        }
+        set
+    }
+
+    #[test]
+    fn a_sentence_is_drawn_from_once_while_there_are_others() {
+        let drawn = |sample, seed| {
+            let settings = Settings { shared: 0, seed, ..settings(2, sample) };
+            let questions = deal(&pairs(), &settings).unwrap().questions;
+            let sentences: BTreeSet<_> =
+                (0..questions.len()).map(|n| sentence(&questions, n)).collect();
+            (questions.len(), sentences.len())
+        };
+        for seed in 0..20 {
+            assert_eq!(drawn(2, seed), (4, 4));
+            // Three names leave two sentences for the three verbs.
+            assert_eq!(drawn(3, seed), (6, 5));
+            assert_eq!(drawn(5, seed), (10, 5));
         }
     }
 

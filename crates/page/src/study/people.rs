@@ -30,7 +30,7 @@ pub enum Joined {
     Yes,
     /// Somebody has that name.
     NameTaken,
-    /// All shares are given out.
+    /// All shares that this person may have are given out.
     Full,
     /// The study takes no answers.
     Closed,
@@ -48,6 +48,9 @@ pub struct Shown {
 }
 
 /// Gives a person the next free share.
+///
+/// Nobody gets a question in both modes: a share that holds one which this person has in the other mode in
+/// another study, going by the name, is left for others.
 ///
 /// # Errors
 /// Those of the store.
@@ -91,6 +94,11 @@ fn join_in(
          SELECT :study, share.id, :name, :token_hash, :now FROM share
          WHERE share.study = :study
            AND NOT EXISTS (SELECT 1 FROM annotator WHERE annotator.share = share.id)
+           AND NOT EXISTS (
+               SELECT 1 FROM item
+               JOIN item AS other ON other.question_id = item.question_id AND other.mode <> item.mode
+               JOIN annotator ON annotator.share = other.share
+               WHERE item.share = share.id AND annotator.name = :name)
          ORDER BY share.id LIMIT 1",
         named_params! {
             ":study": study, ":name": name, ":token_hash": &token_hash[..], ":now": now,
