@@ -10,7 +10,7 @@ use questions::Split;
 use serde::{Serialize, Serializer};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::{ByClass, Error, Prediction, Predictions};
+use crate::{ByClass, Error, People, Prediction, Predictions};
 
 /// An accuracy with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -59,6 +59,9 @@ pub struct Results {
     /// How many more questions there are whose answer is not known; they are in no figure.
     #[serde(skip_serializing_if = "is_zero")]
     pub without_answer: usize,
+    /// What there is to say of the people who answered, if they were people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub people: Option<People>,
 }
 
 /// The results of a predictions file, one element a split.
@@ -78,6 +81,9 @@ pub fn evaluate(predictions: &Predictions) -> Result<Vec<Results>, Error> {
             split,
             without_answer: of_split.len() - classes.all.n,
             classes,
+            people: People::of(
+                predictions.people().iter().filter(|answer| answer.prediction.split == split),
+            ),
         })
     };
     predictions.splits().into_iter().map(of_split).collect()

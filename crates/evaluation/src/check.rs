@@ -1,14 +1,14 @@
 //! Do predictions belong to a question set? Predictions and a set → [`Checked`], or what does not fit.
 //!
 //! Every question of each split that was answered must be there once, with the set's candidates and
-//! answer; no other question may be there. What a line leaves out (class, split, book, answer) is
+//! answer; no other question may be there. People answer a sample, and some questions several times. What a line leaves out (class, split, book, answer) is
 //! filled in from the set, so that other programs need to write ids, candidates and scores only.
 
 use std::collections::{BTreeSet, HashMap};
 
 use questions::{Example, QuestionSet, Split, WordClass};
 
-use crate::{Error, LineProblem, Only, Prediction, Predictions};
+use crate::{Error, HumanAnswer, LineProblem, Only, Prediction, Predictions};
 
 /// Predictions that fit a question set, each with its question.
 #[derive(Clone, Debug)]
@@ -89,6 +89,9 @@ impl<'a> QuestionIndex<'a> {
     /// [`Error::Missing`] for questions without a prediction; [`Error::NoneOf`] where [`Self::only`] leaves
     /// nothing.
     pub fn check(&self, predictions: &Predictions) -> Result<Checked<'a>, Error> {
+        if !predictions.people().is_empty() {
+            return self.check_people(predictions);
+        }
         let places: Vec<Option<usize>> =
             predictions.iter().map(|p| self.place(p.split, &p.id)).collect();
         let n_unknown = places.iter().filter(|place| place.is_none()).count();
@@ -118,6 +121,29 @@ impl<'a> QuestionIndex<'a> {
             return Err(self.only.none_in(predictions.name()));
         }
         let predictions = Predictions::new(predictions.name(), rows)?;
+        Ok(Checked { set: self.set, predictions, places })
+    }
+
+    /// Fits people's answers to the set: they answer a sample of it, and some questions several times.
+    fn check_people(&self, predictions: &Predictions) -> Result<Checked<'a>, Error> {
+        let place = |p: &Prediction| self.place(p.split, &p.id);
+        let people = predictions.people();
+        let n = people.iter().filter(|answer| place(&answer.prediction).is_none()).count();
+        let fit = |(line, answer): (usize, &HumanAnswer)| {
+            let unknown = || LineProblem::UnknownId { id: answer.prediction.id.clone(), n };
+            let place = place(&answer.prediction).ok_or_else(unknown);
+            let fit = place.and_then(|at| fill(&answer.prediction, &self.set.example(at)));
+            let (name, of_line) = (predictions.name().to_owned(), answer.clone());
+            fit.map(|prediction| HumanAnswer { prediction, ..of_line })
+                .map_err(|problem| Error::Line { name, line, problem: problem.into() })
+        };
+        let mut people: Vec<HumanAnswer> = (1..).zip(people).map(fit).collect::<Result<_, _>>()?;
+        people.retain(|a| self.only.has(a.prediction.split, a.prediction.class));
+        if people.is_empty() {
+            return Err(self.only.none_in(predictions.name()));
+        }
+        let predictions = Predictions::of_people(predictions.name(), people)?;
+        let places = predictions.iter().filter_map(place).collect();
         Ok(Checked { set: self.set, predictions, places })
     }
 
@@ -327,6 +353,27 @@ mod tests {
             expect![[r#"
             valid.jsonl:3: question `4ec621c63a5b6161` is answered again: first in line 1
             hint: a question is answered once; one that is in two splits needs `split` on both lines"#]],
+        );
+    }
+
+    #[test]
+    fn people_answer_a_sample_and_are_filled_in() {
+        let set = question_set();
+        let example = set.example(set.of_split(questions::Split::Valid)[0]);
+        let answer = |who: &str| crate::HumanAnswer::new(who, 1.0, &example, 0);
+        let people =
+            Predictions::of_people("people", vec![answer("Wren"), answer("Finch")]).unwrap();
+        let mut bare = people.clone();
+        bare.people.iter_mut().for_each(|answer| {
+            (answer.prediction.class, answer.prediction.answer) = (None, None);
+        });
+        let checked = check_against(&bare, &set).unwrap();
+        assert_eq!(checked.predictions(), &people);
+        assert_eq!(checked.iter().next().unwrap().1.question.id(), example.question.id());
+        bare.people[1].prediction.id = "0123".to_owned();
+        assert_eq!(
+            check_against(&bare, &set).unwrap_err().to_string(),
+            "people:2: question `0123` is not in the question set"
         );
     }
 }

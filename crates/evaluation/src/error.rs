@@ -89,16 +89,6 @@ pub enum Error {
         /// How many predictions there are to fit on.
         found: usize,
     },
-    /// A person's answer that does not fit the question set.
-    #[error("answer of `{annotator}` to question `{id}`: {problem}")]
-    HumanAnswer {
-        /// Who answered.
-        annotator: String,
-        /// The question.
-        id: String,
-        /// What is wrong with the answer.
-        problem: Box<LineProblem>,
-    },
     /// Two predictions that do not answer the same questions.
     #[error("{these}: {} questions of `{those}` are missing: {}", ids.len(), first_few(ids))]
     OtherQuestions {
@@ -234,6 +224,7 @@ impl Error {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
+            Self::Line { problem, .. } => problem.hint(),
             Self::Read { .. } => Some(
                 "expected a file of predictions: `goldilocks answer MODELDIR SET -o FILE` makes one"
                     .to_owned(),
@@ -242,7 +233,6 @@ impl Error {
                 "nothing was left behind; is there room on the disk, and may you write there?"
                     .to_owned(),
             ),
-            Self::Line { problem, .. } | Self::HumanAnswer { problem, .. } => problem.hint(),
             Self::Empty { .. } => Some("was the program that wrote it stopped?".to_owned()),
             Self::NoneOf { .. } => Some(
                 "`goldilocks evaluate` without `--on` and `--class` shows what is there".to_owned(),
@@ -275,6 +265,9 @@ impl LineProblem {
         let hint = match self {
             Self::Json { .. } => "a line is one whole JSON object; was its writer stopped?",
             Self::NewerFormat { .. } => "a newer version of this program wrote it: update",
+            Self::MissingKey { key: "annotator" | "seconds" } => {
+                "in a file of people's answers every line has `annotator` and `seconds`"
+            }
             Self::MissingKey { .. } => "a line needs at least `id`, `candidates` and `scores`",
             Self::ScoreNotFinite { .. } => {
                 "JSON has no NaN or infinity; look for a model that diverged, or a log of zero"

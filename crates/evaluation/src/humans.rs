@@ -7,25 +7,65 @@
 
 use std::collections::BTreeMap;
 
-use questions::Split;
+use questions::{Example, Split};
 use serde::Serialize;
 
 use crate::bootstrap::{self, Ratio};
-use crate::{Error, LineProblem, Prediction, Predictions, QuestionIndex};
+use crate::{Accuracy, Error, LineProblem, Prediction, Predictions};
+
+/// Draws the answer that stands for a question which several people answered, and κ's resamples.
+const SEED: u64 = 1;
 
 /// One question as one person answered it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HumanAnswer {
     /// Who answered.
     pub annotator: String,
-    /// The question's id.
-    pub id: String,
-    /// The question's split, where it is known.
-    pub split: Option<Split>,
-    /// The chosen candidate.
-    pub chosen: String,
     /// How long it took.
     pub seconds: f64,
+    /// The question, with the chosen candidate as its prediction.
+    pub prediction: Prediction,
+}
+
+impl HumanAnswer {
+    /// A person's choice, as a place among the candidates of a question.
+    pub fn new(
+        annotator: impl Into<String>,
+        seconds: f64,
+        example: &Example<'_>,
+        chosen: usize,
+    ) -> Self {
+        let mut scores = vec![0.0; example.question.candidates.len()];
+        scores[chosen] = 1.0;
+        // One score is the highest, so nothing is drawn.
+        let prediction = Prediction::of(example, example.question.id(), scores, SEED);
+        Self { annotator: annotator.into(), seconds, prediction }
+    }
+}
+
+/// What people's answers say beyond accuracy.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct People {
+    /// How many answers there are, to shared questions too.
+    pub answers: usize,
+    /// The median time of an answer.
+    pub median_seconds: f64,
+    /// Each person, in the order of their names.
+    pub persons: Vec<Person>,
+    /// Where two or more people answered the same questions.
+    pub agreement: Option<Agreement>,
+}
+
+/// One person.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Person {
+    /// Who it is.
+    pub annotator: String,
+    /// How good the answers are, where the right ones are known.
+    #[serde(flatten)]
+    pub accuracy: Option<Accuracy>,
+    /// The median time of an answer.
+    pub median_seconds: f64,
 }
 
 /// How far the annotators of shared questions agree.
@@ -45,63 +85,77 @@ pub struct Agreement {
     pub high: f64,
 }
 
-/// The predictions of each person, in the order of their names.
-///
-/// # Errors
-/// [`Error::HumanAnswer`] for an answer that does not fit the set, or a second one by the same person.
-pub fn predictions_by_person(
-    answers: &[HumanAnswer],
-    index: &QuestionIndex<'_>,
-) -> Result<Vec<Predictions>, Error> {
-    let mut by_person: BTreeMap<&str, Vec<Prediction>> = BTreeMap::new();
-    for (answer, prediction) in answers.iter().zip(predictions(answers, index)?) {
-        by_person.entry(&answer.annotator).or_default().push(prediction);
+impl Predictions {
+    /// The predictions of all people together, each question once; the answers one by one stay behind
+    /// them, see [`Self::people`].
+    ///
+    /// Chosen: where several people answered, one answer is drawn. A vote would be right more often than
+    /// any person, and counting all answers would claim more questions than there are.
+    ///
+    /// # Errors
+    /// As [`Predictions::new`]; a second answer by the same person is [`LineProblem::DoubledId`].
+    pub fn of_people(name: impl Into<String>, people: Vec<HumanAnswer>) -> Result<Self, Error> {
+        let name = name.into();
+        let mut first_lines = BTreeMap::new();
+        for (line, HumanAnswer { annotator, prediction, .. }) in (1..).zip(&people) {
+            let key = (annotator, prediction.split, &prediction.id);
+            let problem = match first_lines.insert(key, line) {
+                Some(first) => Err(LineProblem::DoubledId { id: prediction.id.clone(), first }),
+                None => prediction.check(),
+            };
+            if let Err(problem) = problem {
+                return Err(Error::Line { name, line, problem: problem.into() });
+            }
+        }
+        let drawn = by_question(people.iter()).into_values().map(|of_question| {
+            let equal = vec![0.0; of_question.len()];
+            let drawn = crate::predictions::choose(&equal, &of_question[0].id, SEED);
+            of_question[drawn].clone()
+        });
+        let mut pooled = Self::new(name, drawn.collect())?;
+        pooled.people = people;
+        Ok(pooled)
     }
-    by_person.into_iter().map(|(person, answers)| Predictions::new(person, answers)).collect()
 }
 
-/// The predictions of all people together, each question once.
-///
-/// Chosen: where several people answered, one answer is drawn from the seed. A vote would be right more
-/// often than any person, and counting all answers would claim more questions than there are.
-///
-/// # Errors
-/// As [`predictions_by_person`]; [`Error::Empty`] without answers.
-pub fn pooled_predictions(
-    name: &str,
-    answers: &[HumanAnswer],
-    index: &QuestionIndex<'_>,
-    seed: u64,
-) -> Result<Predictions, Error> {
-    let drawn = by_question(predictions(answers, index)?).into_values().map(|mut of_question| {
-        let equal = vec![0.0; of_question.len()];
-        of_question.swap_remove(crate::predictions::choose(&equal, &of_question[0].id, seed))
-    });
-    Predictions::new(name, drawn.collect())
+impl People {
+    /// The people behind the answers of one split; none without answers.
+    pub fn of<'a>(answers: impl IntoIterator<Item = &'a HumanAnswer>) -> Option<Self> {
+        let answers: Vec<&HumanAnswer> = answers.into_iter().collect();
+        let mut by_person: BTreeMap<&str, Vec<&HumanAnswer>> = BTreeMap::new();
+        for answer in &answers {
+            by_person.entry(&answer.annotator).or_default().push(answer);
+        }
+        let person = |(annotator, answers): (&str, Vec<&HumanAnswer>)| {
+            let credits = answers.iter().filter_map(|answer| answer.prediction.credit());
+            Some(Person {
+                annotator: annotator.to_owned(),
+                accuracy: Accuracy::from_credits(credits),
+                median_seconds: median_seconds(&answers)?,
+            })
+        };
+        Some(Self {
+            answers: answers.len(),
+            median_seconds: median_seconds(&answers)?,
+            persons: by_person.into_iter().filter_map(person).collect(),
+            agreement: agreement(&answers),
+        })
+    }
 }
 
 /// The agreement on questions that several people answered; none where there is no such question.
-///
-/// # Errors
-/// As [`predictions_by_person`].
-pub fn agreement(
-    answers: &[HumanAnswer],
-    index: &QuestionIndex<'_>,
-    seed: u64,
-) -> Result<Option<Agreement>, Error> {
-    let by_question = by_question(predictions(answers, index)?);
-    let shared: Vec<(usize, Vec<usize>)> = by_question
+fn agreement(answers: &[&HumanAnswer]) -> Option<Agreement> {
+    let shared: Vec<(usize, Vec<usize>)> = by_question(answers.iter().copied())
         .into_values()
         .filter(|answers| answers.len() > 1)
         .map(|answers| {
             (answers[0].candidates.len(), answers.iter().map(|answer| answer.predicted).collect())
         })
         .collect();
-    Ok(agreement_of(&shared, seed))
+    agreement_of(&shared, SEED)
 }
 
-/// The median time of an answer; none without answers.
-pub fn median_seconds(answers: &[HumanAnswer]) -> Option<f64> {
+fn median_seconds(answers: &[&HumanAnswer]) -> Option<f64> {
     let mut seconds: Vec<f64> = answers.iter().map(|answer| answer.seconds).collect();
     seconds.sort_unstable_by(f64::total_cmp);
     let middle = seconds.len() / 2;
@@ -146,66 +200,31 @@ fn agreement_of(shared: &[(usize, Vec<usize>)], seed: u64) -> Option<Agreement> 
     })
 }
 
-/// One prediction an answer, in their order.
-fn predictions(
-    answers: &[HumanAnswer],
-    index: &QuestionIndex<'_>,
-) -> Result<Vec<Prediction>, Error> {
-    let mut first_lines = BTreeMap::new();
-    let mut predictions = Vec::with_capacity(answers.len());
-    for (line, answer) in (1..).zip(answers) {
-        let key = (&answer.annotator, answer.split, &answer.id);
-        let prediction = match first_lines.insert(key, line) {
-            Some(first) => Err(LineProblem::DoubledId { id: answer.id.clone(), first }),
-            None => prediction(answer, index),
-        };
-        predictions.push(prediction.map_err(|problem| Error::HumanAnswer {
-            annotator: answer.annotator.clone(),
-            id: answer.id.clone(),
-            problem: problem.into(),
-        })?);
-    }
-    Ok(predictions)
-}
-
-fn prediction(answer: &HumanAnswer, index: &QuestionIndex<'_>) -> Result<Prediction, LineProblem> {
-    let place = index.place(answer.split, &answer.id);
-    let place = place.ok_or_else(|| LineProblem::UnknownId { id: answer.id.clone(), n: 1 })?;
-    let example = index.set().example(place);
-    let question = &example.question;
-    let is_chosen = |&candidate: &corpus::WordId| question.word(candidate) == answer.chosen;
-    let scores: Vec<f64> =
-        question.candidates.iter().map(|c| if is_chosen(c) { 1.0 } else { 0.0 }).collect();
-    if !scores.contains(&1.0) {
-        return Err(LineProblem::NotACandidate {
-            key: "chosen",
-            found: answer.chosen.clone(),
-            twin: None,
-        });
-    }
-    // One score is the highest, so nothing is drawn.
-    Ok(Prediction::of(&example, answer.id.clone(), scores, 0))
-}
-
-fn by_question(predictions: Vec<Prediction>) -> BTreeMap<(Option<Split>, String), Vec<Prediction>> {
-    let mut by_question: BTreeMap<_, Vec<Prediction>> = BTreeMap::new();
-    for prediction in predictions {
-        by_question.entry((prediction.split, prediction.id.clone())).or_default().push(prediction);
+fn by_question<'a>(
+    answers: impl Iterator<Item = &'a HumanAnswer>,
+) -> BTreeMap<(Option<Split>, &'a str), Vec<&'a Prediction>> {
+    let mut by_question: BTreeMap<_, Vec<&Prediction>> = BTreeMap::new();
+    for HumanAnswer { prediction, .. } in answers {
+        by_question.entry((prediction.split, &*prediction.id)).or_default().push(prediction);
     }
     by_question
 }
 
 #[cfg(test)]
 mod tests {
-    use expect_test::expect;
+    use questions::QuestionSet;
 
     use super::*;
     use crate::evaluate;
     use crate::testing::question_set;
 
-    fn answer(annotator: &str, id: &str, chosen: &str, seconds: f64) -> HumanAnswer {
-        let (annotator, id, chosen) = (annotator.to_owned(), id.to_owned(), chosen.to_owned());
-        HumanAnswer { annotator, id, split: Some(Split::Valid), chosen, seconds }
+    /// Answers to the two validation questions of the fixture: (who, question, chosen, seconds).
+    fn answers(set: &QuestionSet, answers: &[(&str, usize, usize, f64)]) -> Vec<HumanAnswer> {
+        let places = set.of_split(Split::Valid);
+        let answer = |&(annotator, question, chosen, seconds): &(&str, usize, usize, f64)| {
+            HumanAnswer::new(annotator, seconds, &set.example(places[question]), chosen)
+        };
+        answers.iter().map(answer).collect()
     }
 
     /// Each choice as often as its count says.
@@ -215,58 +234,65 @@ mod tests {
     }
 
     #[test]
-    fn people_are_predictions_one_by_one_and_together() {
+    fn people_are_predictions_together_and_one_by_one() {
         let set = question_set();
-        let index = QuestionIndex::of_splits(&set, &[Split::Valid]);
-        let ids = set.ids(Some(Split::Valid));
-        let answers = [
-            answer("Wren", &ids[0].1, "door", 4.0),
-            answer("Wren", &ids[1].1, "jug", 8.0),
-            answer("Finch", &ids[1].1, "Goose", 5.0),
-        ];
-        let people = predictions_by_person(&answers, &index).unwrap();
-        let of = |predictions: &Predictions| {
-            let all = evaluate(predictions).unwrap()[0].classes.all;
-            (predictions.name().to_owned(), all.n, all.accuracy)
-        };
-        assert_eq!(of(&people[0]), ("Finch".to_owned(), 1, 1.0));
-        assert_eq!(of(&people[1]), ("Wren".to_owned(), 2, 0.5));
+        let right: Vec<usize> =
+            set.of_split(Split::Valid).iter().map(|&place| set.answer(place).unwrap()).collect();
+        let people = answers(
+            &set,
+            &[
+                ("Wren", 0, right[0], 4.0),
+                ("Wren", 1, 1 - right[1], 8.0),
+                ("Finch", 1, right[1], 5.0),
+            ],
+        );
+        let predictions = Predictions::of_people("people", people.clone()).unwrap();
         // The second question counts once, as one of the two answered it.
-        let accuracies =
-            (0..20).map(|seed| of(&pooled_predictions("people", &answers, &index, seed).unwrap()));
-        let mut accuracies: Vec<_> = accuracies.map(|(_, n, accuracy)| (n, accuracy)).collect();
-        accuracies.sort_by(|a, b| a.1.total_cmp(&b.1));
-        accuracies.dedup();
-        assert_eq!(accuracies, [(2, 0.5), (2, 1.0)]);
-        assert_eq!(median_seconds(&answers), Some(5.0));
-        assert_eq!(median_seconds(&answers[..2]), Some(6.0));
-        assert_eq!(median_seconds(&[]), None);
+        assert_eq!(predictions.len(), 2);
+        let results = evaluate(&predictions).unwrap().remove(0);
+        assert_eq!(results.classes.all.n, 2);
+        let found = results.people.unwrap();
+        let persons: Vec<_> = found
+            .persons
+            .iter()
+            .map(|p| (p.annotator.as_str(), p.accuracy.unwrap().accuracy, p.median_seconds))
+            .collect();
+        assert_eq!(persons, [("Finch", 1.0, 5.0), ("Wren", 0.5, 6.0)]);
+        assert_eq!((found.answers, found.median_seconds), (3, 5.0));
         // One shared question, two candidates, no agreement: κ = (0 − ½)/(1 − ½).
-        let agreement = agreement(&answers, &index, 1).unwrap().unwrap();
+        let agreement = found.agreement.unwrap();
         assert_eq!((agreement.questions, agreement.pairs), (1, 1));
         assert_eq!((agreement.share, agreement.kappa), (0.0, -1.0));
+        assert_eq!(People::of(&[]), None);
     }
 
     #[test]
-    fn answers_that_do_not_fit_are_named() {
+    fn the_pooled_answer_is_one_of_those_given_and_each_is_drawn_for_some_question() {
         let set = question_set();
-        let index = QuestionIndex::of_splits(&set, &[Split::Valid]);
-        let id = set.ids(Some(Split::Valid)).remove(0).1;
-        let message = |answers: &[HumanAnswer]| {
-            let error = agreement(answers, &index, 1).unwrap_err();
-            format!("{error}\n")
-        };
-        let good = answer("Wren", &id, "door", 1.0);
-        let messages = [
-            message(&[answer("Wren", "0123", "door", 1.0)]),
-            message(&[answer("Wren", &id, "Door", 1.0)]),
-            message(&[good.clone(), good]),
-        ];
-        expect![[r#"
-            answer of `Wren` to question `0123`: question `0123` is not in the question set
-            answer of `Wren` to question `05a027de13c2da80`: `chosen`: expected one of the candidates, found `Door`
-            answer of `Wren` to question `05a027de13c2da80`: question `05a027de13c2da80` is answered again: first in line 1
-        "#]].assert_eq(&messages.concat());
+        let mut drawn: Vec<(usize, usize)> = Vec::new();
+        for question in 0..2 {
+            let both = [("Wren", question, 0, 1.0), ("Finch", question, 1, 1.0)];
+            for order in [[0, 1], [1, 0]] {
+                let people = answers(&set, &order.map(|place| both[place]));
+                let pooled = Predictions::of_people("people", people).unwrap();
+                drawn.push((order[0], pooled.iter().next().unwrap().predicted));
+            }
+        }
+        // With the order the drawn place stays and the answer changes: nobody is always preferred.
+        assert_ne!(drawn[0].1, drawn[1].1);
+        assert_ne!(drawn[2].1, drawn[3].1);
+    }
+
+    #[test]
+    fn a_second_answer_by_the_same_person_is_refused() {
+        let set = question_set();
+        let twice = answers(&set, &[("Wren", 0, 0, 1.0), ("Wren", 0, 1, 1.0)]);
+        let error = Predictions::of_people("people", twice).unwrap_err();
+        let id = set.example(set.of_split(Split::Valid)[0]).question.id();
+        assert_eq!(
+            error.to_string(),
+            format!("people:2: question `{id}` is answered again: first in line 1")
+        );
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::predictions::choose;
-use crate::{Error, LineProblem, Prediction, Predictions};
+use crate::{Error, HumanAnswer, LineProblem, Prediction, Predictions};
 
 /// The format that is written, and the newest that is read.
 const FORMAT: u64 = 1;
@@ -49,7 +49,35 @@ impl Predictions {
             })
         };
         let lines = (1..).zip(text.trim_start_matches('\u{feff}').trim_end().lines());
-        Self::new(name, lines.map(parse).collect::<Result<_, _>>()?)
+        let lines: Vec<Parsed> = lines.map(parse).collect::<Result<_, _>>()?;
+        if lines.iter().all(|line| line.annotator.is_none()) {
+            return Self::new(name, lines.into_iter().map(|line| line.prediction).collect());
+        }
+        let of_person = |(line, Parsed { prediction, annotator, seconds }): (usize, Parsed)| {
+            let missing = |key| Error::Line {
+                name: name.to_owned(),
+                line,
+                problem: LineProblem::MissingKey { key }.into(),
+            };
+            let annotator = annotator.ok_or_else(|| missing("annotator"))?;
+            let seconds = seconds.ok_or_else(|| missing("seconds"))?;
+            Ok(HumanAnswer { annotator, seconds, prediction })
+        };
+        Self::of_people(name, (1..).zip(lines).map(of_person).collect::<Result<_, _>>()?)
+    }
+
+    /// The lines of the file: people's answers one by one, or else the predictions.
+    fn lines(&self) -> Vec<Line<'_>> {
+        match self.people() {
+            [] => self.iter().map(Line::from).collect(),
+            people => people.iter().map(Line::from).collect(),
+        }
+    }
+
+    /// The text of the file.
+    pub fn to_text(&self) -> String {
+        let text = |line| serde_json::to_string(&line).expect("texts and numbers can be written");
+        self.lines().into_iter().map(|line| text(line) + "\n").collect()
     }
 
     /// Writes a predictions file whole or not at all, in place of one that is there.
@@ -59,9 +87,8 @@ impl Predictions {
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let failed = |reason| Error::Write { path: path.to_owned(), reason };
         corpus::atomic::write_file(path, failed, |file| {
-            self.iter().try_for_each(|prediction| {
-                let line = Line::from(prediction);
-                serde_json::to_writer(&mut *file, &line).map_err(|error| failed(error.into()))?;
+            self.lines().iter().try_for_each(|line| {
+                serde_json::to_writer(&mut *file, line).map_err(|error| failed(error.into()))?;
                 file.write_all(b"\n").map_err(failed)
             })
         })
@@ -80,6 +107,17 @@ struct Line<'a> {
     scores: &'a [f64],
     answer: Option<&'a str>,
     predicted: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    annotator: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
+}
+
+/// A line that was read.
+struct Parsed {
+    prediction: Prediction,
+    annotator: Option<String>,
+    seconds: Option<f64>,
 }
 
 impl<'a> From<&'a Prediction> for Line<'a> {
@@ -94,11 +132,20 @@ impl<'a> From<&'a Prediction> for Line<'a> {
             scores: &prediction.scores,
             answer: prediction.answer.map(|answer| prediction.candidates[answer].as_str()),
             predicted: &prediction.candidates[prediction.predicted],
+            annotator: None,
+            seconds: None,
         }
     }
 }
 
-fn parse_line(line: &str) -> Result<Prediction, LineProblem> {
+impl<'a> From<&'a HumanAnswer> for Line<'a> {
+    fn from(answer: &'a HumanAnswer) -> Self {
+        let (annotator, seconds) = (Some(answer.annotator.as_str()), Some(answer.seconds));
+        Line { annotator, seconds, ..Line::from(&answer.prediction) }
+    }
+}
+
+fn parse_line(line: &str) -> Result<Parsed, LineProblem> {
     let object: Map<String, Value> =
         serde_json::from_str(line).map_err(|error| syntax_problem(line, &error))?;
     if let Some(format) = object.get("format") {
@@ -112,7 +159,7 @@ fn parse_line(line: &str) -> Result<Prediction, LineProblem> {
     let id = line.text("id")?.ok_or(LineProblem::MissingKey { key: "id" })?.to_owned();
     let candidates = line.candidates()?;
     let scores = line.scores()?;
-    Ok(Prediction {
+    let prediction = Prediction {
         class: line.code("class", "`NE`, `CN`, `V`, `P` or null", WordClass::from_code)?,
         split: line.code("split", "`train`, `valid`, `test` or null", Split::from_code)?,
         book: line.text("book")?.map(str::to_owned),
@@ -123,7 +170,10 @@ fn parse_line(line: &str) -> Result<Prediction, LineProblem> {
         id,
         candidates,
         scores,
-    })
+    };
+    let annotator = line.text("annotator")?.map(str::to_owned);
+    let seconds = if annotator.is_some() { line.seconds()? } else { None };
+    Ok(Parsed { prediction, annotator, seconds })
 }
 
 /// The object of a line; a null value is as good as a missing key.
@@ -161,6 +211,13 @@ impl Fields {
             value.as_f64().ok_or_else(|| LineProblem::ScoreNotFinite { found: kind(value) })
         };
         self.list("scores", "a list of numbers")?.iter().map(score).collect()
+    }
+
+    fn seconds(&self) -> Result<Option<f64>, LineProblem> {
+        const EXPECTED: &str = "a number that is not negative";
+        let Some(value) = self.get("seconds") else { return Ok(None) };
+        let seconds = value.as_f64().filter(|seconds| *seconds >= 0.0);
+        seconds.map(Some).ok_or_else(|| wrong_type("seconds", EXPECTED, value))
     }
 
     fn code<T>(
@@ -406,6 +463,48 @@ mod tests {
                 hint: a line is one whole JSON object; was its writer stopped?"#]],
         );
         assert!(Predictions::from_text("p", &(with("1", "2") + "\r\n\n")).is_ok());
+    }
+
+    /// The good line as a person's.
+    fn by(annotator: &str, seconds: &str) -> String {
+        let keys = format!(r#""id": "1", "annotator": "{annotator}", "seconds": {seconds}"#);
+        with(r#""id": "1""#, &keys)
+    }
+
+    #[test]
+    fn people_are_read_and_written_one_by_one() {
+        let text = [by("Wren", "2.5"), by("Finch", "4")].join("\n");
+        let people = Predictions::from_text("rooks.jsonl", &text).unwrap();
+        assert_eq!((people.len(), people.people().len()), (1, 2));
+        assert_eq!(people.people()[0].seconds, 2.5);
+        assert_eq!(Predictions::from_text("rooks.jsonl", &people.to_text()).unwrap(), people);
+    }
+
+    #[test]
+    fn lines_that_are_no_persons_among_people_are_named() {
+        let two = |second: &str| format!("{}\n{second}", by("Wren", "2.5"));
+        check_error(
+            &two(&with("1", "2")),
+            expect![[r#"
+                rooks.jsonl:2: the key `annotator` is missing
+                hint: in a file of people's answers every line has `annotator` and `seconds`"#]],
+        );
+        check_error(
+            &two(&by("Finch", "null")),
+            expect![[r#"
+                rooks.jsonl:2: the key `seconds` is missing
+                hint: in a file of people's answers every line has `annotator` and `seconds`"#]],
+        );
+        check_error(
+            &two(&by("Finch", "-1")),
+            expect!["rooks.jsonl:2: `seconds`: expected a number that is not negative, found `-1`"],
+        );
+        check_error(
+            &two(&by("Wren", "1")),
+            expect![[r#"
+                rooks.jsonl:2: question `1` is answered again: first in line 1
+                hint: a question is answered once; one that is in two splits needs `split` on both lines"#]],
+        );
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub use combine::{Combined, combine};
 pub use compare::{Comparison, Paired, Resampled, compare};
 pub use error::{Error, LineProblem};
 pub use exclusion::exclude_cooccurrences;
-pub use humans::{Agreement, HumanAnswer};
+pub use humans::{Agreement, HumanAnswer, People, Person};
 pub use only::Only;
 pub use predictions::{Prediction, Predictions};
 pub use published::Difference;

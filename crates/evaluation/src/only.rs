@@ -27,11 +27,16 @@ impl Only {
     /// # Errors
     /// [`Error::NoneOf`] where there is no such prediction.
     pub fn of(&self, predictions: &Predictions) -> Result<Predictions, Error> {
-        let is_wanted = |prediction: &&Prediction| self.has(prediction.split, prediction.class);
-        let wanted: Vec<Prediction> = predictions.iter().filter(is_wanted).cloned().collect();
-        match wanted.is_empty() {
-            true => Err(self.none_in(predictions.name())),
-            false => Predictions::new(predictions.name(), wanted),
+        let has = |prediction: &Prediction| self.has(prediction.split, prediction.class);
+        let wanted: Vec<Prediction> = predictions.iter().filter(|p| has(p)).cloned().collect();
+        if wanted.is_empty() {
+            return Err(self.none_in(predictions.name()));
+        }
+        // People's answers to a question are all of its split and class, so none is left without the others.
+        let people = predictions.people().iter().filter(|answer| has(&answer.prediction));
+        match people.cloned().collect::<Vec<_>>() {
+            people if people.is_empty() => Predictions::new(predictions.name(), wanted),
+            people => Predictions::of_people(predictions.name(), people),
         }
     }
 

@@ -10,7 +10,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sha2::{Digest, Sha256};
 
-use crate::{Error, LineProblem};
+use crate::{Error, HumanAnswer, LineProblem};
 
 /// One answered question.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,7 +69,7 @@ impl Prediction {
     }
 
     /// Whether candidates, scores, answer and prediction fit together.
-    fn check(&self) -> Result<(), LineProblem> {
+    pub(crate) fn check(&self) -> Result<(), LineProblem> {
         if self.candidates.len() < 2 {
             return Err(LineProblem::FewCandidates { found: self.candidates.len() });
         }
@@ -107,6 +107,7 @@ impl Prediction {
 pub struct Predictions {
     name: String,
     predictions: Vec<Prediction>,
+    pub(crate) people: Vec<HumanAnswer>,
 }
 
 impl Predictions {
@@ -136,7 +137,7 @@ impl Predictions {
                 return Err(Error::Line { name, line, problem: problem.into() });
             }
         }
-        Ok(Self { name, predictions })
+        Ok(Self { name, predictions, people: Vec::new() })
     }
 
     /// The path they were read from, as it was given, or the name they got.
@@ -148,6 +149,11 @@ impl Predictions {
     #[expect(clippy::len_without_is_empty, reason = "they are never empty")]
     pub fn len(&self) -> usize {
         self.predictions.len()
+    }
+
+    /// The answers that people gave one by one, where these are people's predictions.
+    pub fn people(&self) -> &[HumanAnswer] {
+        &self.people
     }
 
     /// In the order of the file.

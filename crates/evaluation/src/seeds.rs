@@ -76,7 +76,13 @@ mod tests {
         let classes = verbs.map(|share| (WordClass::Verb, Accuracy::new(share, 10)));
         let classes =
             ByClass { classes: classes.into_iter().collect(), all: Accuracy::new(all, 100) };
-        Results { predictions: String::new(), split: Some(split), classes, without_answer: 0 }
+        Results {
+            predictions: String::new(),
+            split: Some(split),
+            classes,
+            without_answer: 0,
+            people: None,
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
     answer, bench, build, combine, compare, convert, evaluate, explain, fetch, lm, models, report,
-    reproduce, stats, tag, train, train_tagger, tune,
+    reproduce, serve, stats, study, tag, train, train_tagger, tune,
 };
 use crate::failure::stop_kindly;
 use crate::progress::Progress;
@@ -58,6 +58,10 @@ enum Command {
     Combine(combine::Options),
     /// Tables and pictures from predictions
     Report(report::Options),
+    /// The page: explore, look inside, take the test
+    Serve(serve::Options),
+    /// Studies of people who take the test
+    Study(study::Options),
     /// Language models: estimate, perplexity, ARPA in and out
     Lm(lm::Options),
     /// Split and tag a book
@@ -83,6 +87,7 @@ impl Command {
                 "what is done is kept, and the same command goes on from there"
             }
             Self::Fetch(_) => "what has arrived is kept, and the same command goes on from there",
+            Self::Serve(_) => "every answer that was confirmed is kept",
             _ => "nothing was written",
         }
     }
@@ -110,6 +115,8 @@ impl Cli {
             Command::Compare(options) => compare::run(&options, progress),
             Command::Combine(options) => combine::run(&options, progress),
             Command::Report(options) => report::run(&options, progress),
+            Command::Serve(options) => serve::run(&options, progress),
+            Command::Study(options) => study::run(&options, progress),
             Command::Lm(options) => lm::run(&options, progress),
             Command::Tag(options) => tag::run(&options),
             Command::TrainTagger(options) => train_tagger::run(&options, progress),

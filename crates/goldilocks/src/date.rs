@@ -12,6 +12,12 @@ pub fn today() -> String {
     civil(since.as_secs() / 86_400)
 }
 
+/// The time in Unix seconds.
+#[expect(clippy::disallowed_methods, reason = "the page tells when an answer came")]
+pub fn unix_seconds() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
 /// Days since 1970-01-01 → a date of the Gregorian calendar, counted in 400-year cycles from March.
 /// (Howard Hinnant, «chrono-Compatible Low-Level Date Algorithms», `civil_from_days`.)
 fn civil(days: u64) -> String {

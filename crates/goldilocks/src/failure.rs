@@ -220,6 +220,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
             .or_else(|| cause.hint(ngram::Error::hint))
             .or_else(|| cause.hint(evaluation::Error::hint))
             .or_else(|| cause.hint(report::Error::hint))
+            .or_else(|| cause.hint(page::Error::hint))
     })
 }
 

@@ -31,7 +31,7 @@ pub mod progress;
 pub mod reproduction;
 pub mod sets;
 
-pub use {corpus, evaluation, models, questions, report};
+pub use {corpus, evaluation, models, page, questions, report};
 
 /// The README's Rust is compiled and run with the other documentation.
 #[cfg(doctest)]

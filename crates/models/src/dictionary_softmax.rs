@@ -9,7 +9,7 @@
 //! Jean et al. 2015, with one sample for all questions of a mini-batch). Frequent answers have π = 1: all
 //! of the chance is in words that hardly matter. A question's own answer always counts once.
 
-use numerics::{Matrix, Real, multiply};
+use numerics::{Matrix, Real, axpy, dot, multiply};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -35,6 +35,14 @@ pub(crate) struct Decoding<'a, R> {
     pub answers: &'a [u32],
 }
 
+/// U on its way down.
+pub(crate) struct Decode<'a, R> {
+    /// d × p.
+    pub rows: &'a mut [R],
+    /// Adagrad's sum for each row; empty: plain steps.
+    pub squares: &'a mut [R],
+}
+
 /// What the output layer gives back.
 pub(crate) struct Decoded<R> {
     /// The sum of −ln â(a) over the mini-batch.
@@ -44,10 +52,10 @@ pub(crate) struct Decoded<R> {
 }
 
 impl Output {
-    /// Loss and gradient of a mini-batch, and a step of U (d × p) against its own gradient.
+    /// Loss and gradient of a mini-batch, and a step of U against its own gradient.
     pub fn descend<R: Real>(
         &self,
-        decode: &mut [R],
+        decode: Decode<'_, R>,
         batch: &Decoding<'_, R>,
         rate: R,
         rng: &mut ChaCha8Rng,
@@ -66,11 +74,17 @@ impl Output {
                 let offsets: Vec<R> = drawn.offsets.iter().map(|&x| R::from_f64(x)).collect();
                 let mut own = vec![R::ZERO; drawn.rows.len() * dim];
                 own.par_chunks_mut(dim).zip(&drawn.rows).for_each(|(to, &row)| {
-                    to.copy_from_slice(&decode[row as usize * dim..][..dim]);
+                    to.copy_from_slice(&decode.rows[row as usize * dim..][..dim]);
                 });
+                let squares = drawn.rows.iter().filter_map(|&row| decode.squares.get(row as usize));
+                let mut squares: Vec<R> = squares.copied().collect();
                 let rows = Rows { targets: &targets, offsets: &offsets };
-                let decoded = rows.descend(&mut own, batch.states, rate);
-                decode.par_chunks_mut(BLOCK * dim).enumerate().for_each(|(block, to)| {
+                let part = Decode { rows: &mut own, squares: &mut squares };
+                let decoded = rows.descend(part, batch.states, rate);
+                for (&row, square) in drawn.rows.iter().zip(squares) {
+                    decode.squares[row as usize] = square;
+                }
+                decode.rows.par_chunks_mut(BLOCK * dim).enumerate().for_each(|(block, to)| {
                     let first = block * BLOCK;
                     let start = drawn.rows.partition_point(|&row| (row as usize) < first);
                     let rows = drawn.rows[start..].iter().map(|&row| row as usize - first);
@@ -153,9 +167,10 @@ struct Block<R> {
 }
 
 impl<R: Real> Rows<'_, R> {
-    fn descend(&self, rows: &mut [R], states: &[R], rate: R) -> Decoded<R> {
+    fn descend(&self, decode: Decode<'_, R>, states: &[R], rate: R) -> Decoded<R> {
         let n = self.targets.len();
         let dim = states.len() / n;
+        let Decode { rows, squares } = decode;
         let blocks = rows.par_chunks(BLOCK * dim).enumerate();
         let mut blocks: Vec<Block<R>> =
             blocks.map(|(number, rows)| self.score(number * BLOCK, rows, states)).collect();
@@ -163,15 +178,23 @@ impl<R: Real> Rows<'_, R> {
         let scores = blocks.iter().flat_map(|block| &block.targets);
         // §3.2, cross-entropy: −ln â(a), â = softmax(U q^{K+1}).
         let loss = scores.map(|&(question, score)| (log_sums[question] - score).to_f64()).sum();
-        let parts = rows.par_chunks_mut(BLOCK * dim).zip(&mut blocks).enumerate();
+        let mut squares: Vec<&mut [R]> = squares.chunks_mut(BLOCK).collect();
+        squares.resize_with(blocks.len(), || &mut []);
+        let parts = rows.par_chunks_mut(BLOCK * dim).zip(&mut blocks).zip(squares).enumerate();
         let parts: Vec<Vec<R>> = parts
-            .map(|(number, (rows, block))| {
+            .map(|(number, ((rows, block), squares))| {
                 self.slopes(number * BLOCK, block, &log_sums);
                 // With g = â − 1_a: dL/dq = Uᵀg and dL/dU = g qᵀ.
                 let slopes = Matrix::new(&block.shares, n);
                 let mut part = vec![R::ZERO; states.len()];
                 multiply(&mut part, R::ZERO, R::ONE, slopes.transposed(), Matrix::new(rows, dim));
-                multiply(rows, R::ONE, -rate, slopes, Matrix::new(states, dim));
+                if squares.is_empty() {
+                    multiply(rows, R::ONE, -rate, slopes, Matrix::new(states, dim));
+                } else {
+                    let mut gradient = vec![R::ZERO; rows.len()];
+                    multiply(&mut gradient, R::ZERO, R::ONE, slopes, Matrix::new(states, dim));
+                    adagrad(rows, squares, rate, &gradient);
+                }
                 part
             })
             .collect();
@@ -238,6 +261,18 @@ impl<R: Real> Rows<'_, R> {
     }
 }
 
+/// A step of each row against its gradient, over the root of the mean squares of its gradients so far.
+fn adagrad<R: Real>(rows: &mut [R], squares: &mut [R], rate: R, gradient: &[R]) {
+    let dim = rows.len() / squares.len();
+    let gradients = gradient.chunks_exact(dim);
+    for ((row, square), gradient) in rows.chunks_exact_mut(dim).zip(squares).zip(gradients) {
+        *square += dot(gradient, gradient) / R::from_f64(dim as f64);
+        if *square > R::ZERO {
+            axpy(-rate / square.sqrt(), gradient, row);
+        }
+    }
+}
+
 /// ln Σ e^{score} of a question over all blocks.
 fn log_sum<R: Real>(blocks: &[Block<R>], question: usize) -> R {
     let highest = blocks.iter().map(|block| block.highest[question]);
@@ -272,7 +307,8 @@ mod tests {
     ) -> (Decoded<f64>, Table<f64>) {
         let mut moved = decode.clone();
         let batch = Decoding { states: states.values(), answers };
-        let decoded = output.descend(moved.values_mut(), &batch, 1.0, &mut rng());
+        let plain = Decode { rows: moved.values_mut(), squares: &mut [] };
+        let decoded = output.descend(plain, &batch, 1.0, &mut rng());
         let gradient = decode.values().iter().zip(moved.values()).map(|(old, new)| old - new);
         let gradient =
             Table::from_values(decode.rows(), DIM, &gradient.collect::<Vec<_>>()).unwrap();
@@ -310,6 +346,29 @@ mod tests {
             let loss = |decode: &Table<f64>| descend(&output, decode, &states, &answers).0.loss;
             let worst = worst_error(&mut decode, &gradient, 1e-3, loss);
             assert!(worst < 1e-6, "decode: {worst}");
+        }
+    }
+
+    #[test]
+    fn adagrad_divides_the_step_of_every_row_by_the_root_of_its_squares() {
+        let weights: Vec<f64> = (0..BLOCK + 20).map(|row| 1.0 + (row % 7) as f64).collect();
+        for output in [Output::Exact, Output::Sampled(Sampler::new(&weights, 100))] {
+            let decode = Table::<f64>::normal(weights.len(), DIM, 0.8, &mut rng());
+            let states = Table::<f64>::normal(2, DIM, 0.8, &mut rng());
+            let answers = [3, BLOCK as u32 + 11];
+            let (_, gradient) = descend(&output, &decode, &states, &answers);
+            let (mut moved, mut squares) = (decode.clone(), vec![7.0; weights.len()]);
+            let batch = Decoding { states: states.values(), answers: &answers };
+            let rows = Decode { rows: moved.values_mut(), squares: &mut squares };
+            output.descend(rows, &batch, 0.5, &mut rng());
+            for (row, &square) in squares.iter().enumerate() {
+                let slope = gradient.row(row);
+                let expected = 7.0 + slope.iter().map(|x| x * x).sum::<f64>() / DIM as f64;
+                assert!((square - expected).abs() < 1e-9, "{square} {expected}");
+                for ((old, new), x) in decode.row(row).iter().zip(moved.row(row)).zip(slope) {
+                    assert!((old - 0.5 * x / expected.sqrt() - new).abs() < 1e-9);
+                }
+            }
         }
     }
 
@@ -354,9 +413,10 @@ mod tests {
                 let mut decode = Table::<f32>::normal(weights.len(), DIM, 1.0, &mut rng());
                 let states = Table::<f32>::normal(5, DIM, 1.0, &mut rng());
                 let batch = Decoding { states: states.values(), answers: &[1, 2, 3, 1400, 3] };
-                let decoded =
-                    pool.install(|| output.descend(decode.values_mut(), &batch, 0.1, &mut rng()));
-                (decode, decoded.states, decoded.loss)
+                let mut squares = vec![0.0; weights.len()];
+                let rows = Decode { rows: decode.values_mut(), squares: &mut squares };
+                let decoded = pool.install(|| output.descend(rows, &batch, 0.1, &mut rng()));
+                (decode, squares, decoded.states, decoded.loss)
             };
             assert_eq!(step(1), step(2));
             assert_eq!(step(1), step(4));

@@ -11,7 +11,7 @@ use crate::epochs::{BATCH, DECAY, EPOCHS, LEARNING_RATE, PATIENCE, Schedule};
 use crate::learnt::{SavedAs, WEIGHTS};
 use crate::memory_format::{Format, windows};
 use crate::settings::Range;
-use crate::soft_model::{CLIP, Design, INIT, SAMPLES};
+use crate::soft_model::{CLIP, Design, INIT, OPTIMISER, Optimiser, PRIOR, SAMPLES};
 use crate::windows::Encoding;
 use crate::{Entry, Result, Setting, Settings};
 
@@ -32,20 +32,22 @@ const WINDOW: Setting = Setting {
     doc: "Words of the window around the blank; an odd number.",
 };
 
-/// The settings of a model: its step of SGD, its own settings, then those of all.
+/// The settings of a model: its step, its prior, its own settings, then those of all.
 macro_rules! settings {
-    ($learning_rate:literal $(, $own:expr)*) => {
+    ($learning_rate:literal, $prior:literal $(, $own:expr)*) => {
         &[
             DIM,
             $($own,)*
             Setting { default: $learning_rate, ..LEARNING_RATE },
-            Setting { default: "12", ..EPOCHS },
-            Setting { default: "3", ..PATIENCE },
-            Setting { default: "0.8", ..DECAY },
+            Setting { default: "5", ..EPOCHS },
+            PATIENCE,
+            Setting { default: "0.7", ..DECAY },
             Setting { default: "32", ..BATCH },
-            Setting { default: "10", ..CLIP },
+            OPTIMISER,
+            CLIP,
             SAMPLES,
             INIT,
+            Setting { default: $prior, ..PRIOR },
             WEIGHTS,
         ]
     };
@@ -57,8 +59,10 @@ struct Config {
     #[serde(default)]
     window: usize,
     clip: f64,
+    optimiser: Optimiser,
     samples: Option<usize>,
     init: f64,
+    prior: f64,
     weights: SavedAs,
     #[serde(flatten)]
     schedule: Schedule,
@@ -74,8 +78,10 @@ impl Config {
             tied: false,
             time_scale: 0.0,
             clip: self.clip,
+            optimiser: self.optimiser,
             samples: self.samples,
             init: self.init,
+            prior: self.prior,
             weights: self.weights,
             schedule: self.schedule,
         }
@@ -105,7 +111,7 @@ pub(crate) const CONTEXT_QUERY: Entry = Entry {
     name: "embedding-context-query",
     row: "Embedding Model (context+query)",
     section: "§4.3",
-    settings: settings!("0.3"),
+    settings: settings!("0.1", "0"),
     learns: true,
     train: |settings, training| context_query(settings).train(settings, training),
     load: |saved| context_query(&saved.settings).load(saved),
@@ -113,7 +119,7 @@ pub(crate) const CONTEXT_QUERY: Entry = Entry {
 pub(crate) const QUERY: Entry = Entry {
     name: "embedding-query",
     row: "Embedding Model (query)",
-    settings: settings!("0.05"),
+    settings: settings!("0.1", "0.2"),
     train: |settings, training| query(settings).train(settings, training),
     load: |saved| query(&saved.settings).load(saved),
     ..CONTEXT_QUERY
@@ -121,7 +127,7 @@ pub(crate) const QUERY: Entry = Entry {
 pub(crate) const WINDOW_BAG: Entry = Entry {
     name: "embedding-window",
     row: "Embedding Model (window)",
-    settings: settings!("0.03", WINDOW),
+    settings: settings!("0.06", "0.5", WINDOW),
     train: |settings, training| window(settings, Encoding::Bag)?.train(settings, training),
     load: |saved| window(&saved.settings, Encoding::Bag)?.load(saved),
     ..CONTEXT_QUERY
@@ -129,7 +135,7 @@ pub(crate) const WINDOW_BAG: Entry = Entry {
 pub(crate) const WINDOW_POSITION: Entry = Entry {
     name: "embedding-window-position",
     row: "Embedding Model (window+position)",
-    settings: settings!("0.03", WINDOW),
+    settings: settings!("0.06", "0.5", WINDOW),
     train: |settings, training| window(settings, Encoding::Positions)?.train(settings, training),
     load: |saved| window(&saved.settings, Encoding::Positions)?.load(saved),
     ..CONTEXT_QUERY

@@ -11,7 +11,7 @@ use crate::epochs::{BATCH, DECAY, EPOCHS, LEARNING_RATE, PATIENCE, Schedule};
 use crate::learnt::{SavedAs, WEIGHTS};
 use crate::memory_format::{Format, windows};
 use crate::settings::Range;
-use crate::soft_model::{CLIP, Design, INIT, SAMPLES};
+use crate::soft_model::{CLIP, Design, INIT, OPTIMISER, Optimiser, PRIOR, SAMPLES};
 use crate::windows::Encoding;
 use crate::{Entry, Result, Setting, Settings};
 
@@ -94,8 +94,10 @@ struct Config {
     time_scale: f64,
     max_memories: Option<usize>,
     clip: f64,
+    optimiser: Optimiser,
     samples: Option<usize>,
     init: f64,
+    prior: f64,
     weights: SavedAs,
     #[serde(flatten)]
     schedule: Schedule,
@@ -111,8 +113,10 @@ impl Config {
             tied: self.tied,
             time_scale: if self.time { self.time_scale } else { 0.0 },
             clip: self.clip,
+            optimiser: self.optimiser,
             samples: self.samples,
             init: self.init,
+            prior: self.prior,
             weights: self.weights,
             schedule: self.schedule,
         }
@@ -148,14 +152,16 @@ pub(crate) const WINDOW_MEMORY: Entry = Entry {
         TIME,
         TIME_SCALE,
         MAX_MEMORIES,
-        Setting { default: "0.03", ..LEARNING_RATE },
-        EPOCHS,
-        Setting { default: "3", ..PATIENCE },
+        Setting { default: "0.05", ..LEARNING_RATE },
+        Setting { default: "5", ..EPOCHS },
+        PATIENCE,
         Setting { default: "0.7", ..DECAY },
         Setting { default: "32", ..BATCH },
+        OPTIMISER,
         CLIP,
         SAMPLES,
         INIT,
+        Setting { default: "0.4", ..PRIOR },
         WEIGHTS,
     ],
     learns: true,
@@ -174,14 +180,16 @@ pub(crate) const SENTENTIAL_MEMORY: Entry = Entry {
         TIME,
         TIME_SCALE,
         MAX_MEMORIES,
-        Setting { default: "0.02", ..LEARNING_RATE },
-        EPOCHS,
-        Setting { default: "3", ..PATIENCE },
-        Setting { default: "0.8", ..DECAY },
+        Setting { default: "0.05", ..LEARNING_RATE },
+        Setting { default: "5", ..EPOCHS },
+        PATIENCE,
+        Setting { default: "0.7", ..DECAY },
         Setting { default: "32", ..BATCH },
+        OPTIMISER,
         CLIP,
         SAMPLES,
         INIT,
+        Setting { default: "0.1", ..PRIOR },
         WEIGHTS,
     ],
     learns: true,

@@ -4,12 +4,12 @@
 //! A mini-batch is learnt from on frozen weights. Questions go forward side by side, then all of them
 //! through the output layer, then back; updates are applied in the order of the questions.
 
-use numerics::{Gradient, Real, Table, Update, apply, dot};
+use numerics::{Gradient, Real, Table, Update, apply, apply_adagrad, dot};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::composition::Composition;
-use crate::dictionary_softmax::{Decoding, Output};
+use crate::dictionary_softmax::{Decode, Decoding, Output};
 use crate::memory_format::Phrases;
 use crate::soft_attention::{Memories, Read};
 
@@ -51,6 +51,8 @@ pub(crate) struct Network<R: Real> {
     pub between_hops: Table<R>,
     /// U; empty if it is tied to A.
     pub decode: Table<R>,
+    /// What Adagrad adds up for each row of the tables above; empty: plain steps.
+    pub squares: [Table<R>; 4],
 }
 
 /// A question on its way.
@@ -66,10 +68,17 @@ struct Part<R> {
     between_hops: Gradient<R>,
 }
 
+type OfPart<R> = fn(&Part<R>) -> &Gradient<R>;
+
 /// A mini-batch: questions as phrases with the rows of their answers in U.
 pub(crate) struct Batch<'a> {
     pub questions: &'a [Phrases],
     pub answers: &'a [u32],
+}
+
+/// [`Network::squares`] of plain steps.
+pub(crate) fn no_squares<R: Real>() -> [Table<R>; 4] {
+    [(); 4].map(|()| Table::zeros(0, 1))
 }
 
 impl Shape {
@@ -92,7 +101,14 @@ impl<R: Real> Network<R> {
             shape.tables().map(|(_, rows, dim)| Table::normal(rows, dim, init, rng));
         let mut between_hops = Table::zeros(shape.tables()[2].1, shape.dim);
         (0..between_hops.rows()).for_each(|row| between_hops.row_mut(row)[row] = R::ONE);
-        Self { shape, embed_in, embed_out, between_hops, decode }
+        let squares = no_squares();
+        Self { shape, embed_in, embed_out, between_hops, decode, squares }
+    }
+
+    /// The same network, to be trained by Adagrad.
+    pub fn with_adagrad(mut self) -> Self {
+        self.squares = self.shape.tables().map(|(_, rows, _)| Table::zeros(rows, 1));
+        self
     }
 
     /// The scores of some words, rows of U.
@@ -172,10 +188,17 @@ impl<R: Real> Network<R> {
         let states: Vec<R> =
             passages.iter().flat_map(|passage| passage.read.last()).copied().collect();
         let decoding = Decoding { states: &states, answers: batch.answers };
-        let decode = match self.shape.tied {
-            Some(first) => &mut self.embed_in.values_mut()[first * dim..][..words * dim],
-            None => self.decode.values_mut(),
+        let [embed_in, _, _, decode] = &mut self.squares;
+        let (rows, squares) = match self.shape.tied {
+            Some(first) => {
+                let rows = &mut self.embed_in.values_mut()[first * dim..][..words * dim];
+                let squares = embed_in.values_mut();
+                let is_plain = squares.is_empty();
+                (rows, if is_plain { squares } else { &mut squares[first..first + words] })
+            }
+            None => (self.decode.values_mut(), decode.values_mut()),
         };
+        let decode = Decode { rows, squares };
         let decoded = output.descend(decode, &decoding, rate, rng);
         let all: Vec<usize> = (0..questions.len()).collect();
         let parts: Vec<Part<R>> = all
@@ -194,12 +217,17 @@ impl<R: Real> Network<R> {
                 part
             })
             .collect();
-        let apply = |table: &mut Table<R>, gradient: fn(&Part<R>) -> &Gradient<R>| {
-            apply(table, -rate, &parts.iter().map(gradient).collect::<Vec<_>>());
+        let follow = |table: &mut Table<R>, squares: &mut Table<R>, gradient: OfPart<R>| {
+            let gradients: Vec<&Gradient<R>> = parts.iter().map(gradient).collect();
+            match squares.rows() {
+                0 => apply(table, -rate, &gradients),
+                _ => apply_adagrad(table, squares, -rate, &gradients),
+            }
         };
-        apply(&mut self.embed_in, |part| &part.embed_in);
-        apply(&mut self.embed_out, |part| &part.embed_out);
-        apply(&mut self.between_hops, |part| &part.between_hops);
+        let [embed_in, embed_out, between_hops, _] = &mut self.squares;
+        follow(&mut self.embed_in, embed_in, |part| &part.embed_in);
+        follow(&mut self.embed_out, embed_out, |part| &part.embed_out);
+        follow(&mut self.between_hops, between_hops, |part| &part.between_hops);
         decoded.loss
     }
 }

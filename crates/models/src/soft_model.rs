@@ -6,10 +6,12 @@
 use std::path::Path;
 
 use corpus::Vocabulary;
+use numerics::{Real, Table};
 use questions::Question;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
+use serde::Deserialize;
 
 use crate::case_twins::tell_apart;
 use crate::composition::Composition;
@@ -19,7 +21,7 @@ use crate::epochs::{self, Learner, MiniBatch, Schedule, Validation};
 use crate::learnt::{self, SavedAs};
 use crate::lowercase::Lowercase;
 use crate::memory_format::{Format, Phrases};
-use crate::network::{Batch, Network, Shape};
+use crate::network::{Batch, Network, Shape, no_squares};
 use crate::settings::Range;
 use crate::windows::{KnownWords, Memories};
 use crate::{
@@ -50,11 +52,39 @@ pub(crate) const INIT: Setting = Setting {
 pub(crate) const CLIP: Setting = Setting {
     name: "clip",
     symbol: "",
-    default: "1",
+    default: "1000",
     range: Range::Real(0.001, 1e9),
     word: None,
     doc: "Length at which a question's gradient by a state is cut off.",
 };
+
+/// The setting for how far a gradient is followed.
+pub(crate) const OPTIMISER: Setting = Setting {
+    name: "optimiser",
+    symbol: "",
+    default: "adagrad",
+    range: Range::Choice(&["sgd", "adagrad"]),
+    word: None,
+    doc: "Steps as large as the gradient (the paper's), or smaller the more a word's row has moved.",
+};
+
+/// The setting for how much of a word's frequency is taken back when answering.
+pub(crate) const PRIOR: Setting = Setting {
+    name: "prior",
+    symbol: "",
+    default: "0.5",
+    range: Range::Real(0.0, 1.0),
+    word: None,
+    doc: "How much of the logarithm of a candidate's number of training answers is taken off its score.",
+};
+
+/// The optimisers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Optimiser {
+    Sgd,
+    Adagrad,
+}
 
 /// A thousandth of what the memories of a typical question get each.
 const NEGLIGIBLE: f64 = 2e-5;
@@ -69,8 +99,10 @@ pub(crate) struct Design {
     pub tied: bool,
     pub time_scale: f64,
     pub clip: f64,
+    pub optimiser: Optimiser,
     pub samples: Option<usize>,
     pub init: f64,
+    pub prior: f64,
     pub weights: SavedAs,
     pub schedule: Schedule,
 }
@@ -107,6 +139,10 @@ impl Design {
         let format = (self.format)(words);
         let mut rng = ChaCha8Rng::seed_from_u64(training.seed);
         let network = Network::new(self.shape(&format, words), self.init, &mut rng);
+        let network = match self.optimiser {
+            Optimiser::Sgd => network,
+            Optimiser::Adagrad => network.with_adagrad(),
+        };
         let rows = dictionary.rows_of(training.train.vocabulary());
         let answer = |&place: &u32| {
             let example = training.train.example(place as usize);
@@ -114,6 +150,7 @@ impl Design {
             rows[example.question.candidates[answer].index()]
         };
         let answers: Vec<u32> = questions.par_iter().map(answer).collect();
+        let prior = prior(self.prior, words, &answers);
         let mut learner = SoftLearner {
             part: &training.train,
             valid: &training.valid,
@@ -125,12 +162,17 @@ impl Design {
             answers,
             format,
             network,
+            prior,
         };
         epochs::run(&mut learner, &self.schedule, settings, training)?;
-        learner.tables().into_iter().for_each(|(_, table)| self.weights.round(table));
-        let SoftLearner { network, format, .. } = learner;
+        let SoftLearner { mut network, format, mut prior, .. } = learner;
+        let Network { embed_in, embed_out, between_hops, decode, .. } = &mut network;
+        for table in [embed_in, embed_out, between_hops, decode, &mut prior] {
+            self.weights.round(table);
+        }
+        network.squares = no_squares();
         let (settings, weights) = (settings.clone(), self.weights);
-        Ok(Box::new(SoftModel { settings, weights, dictionary, format, network }))
+        Ok(Box::new(SoftModel { settings, weights, dictionary, format, network, prior }))
     }
 
     /// Reads such a model.
@@ -139,14 +181,33 @@ impl Design {
             let words = dictionary.n_rows();
             self.shape(&(self.format)(words), words)
         };
-        let (dictionary, [embed_in, embed_out, between_hops, decode]) =
-            learnt::read(saved.folder, |dictionary| shape(dictionary).tables())?;
+        let tables = |dictionary: &Dictionary| {
+            let [a, b, h, u] = shape(dictionary).tables();
+            [a, b, h, u, ("prior", dictionary.n_rows(), 1)]
+        };
+        let (dictionary, [embed_in, embed_out, between_hops, decode, prior]) =
+            learnt::read(saved.folder, tables)?;
         let shape = shape(&dictionary);
         let format = (self.format)(dictionary.n_rows());
-        let network = Network { shape, embed_in, embed_out, between_hops, decode };
+        let squares = no_squares();
+        let network = Network { shape, embed_in, embed_out, between_hops, decode, squares };
         let (settings, weights) = (saved.settings.clone(), self.weights);
-        Ok(Box::new(SoftModel { settings, weights, dictionary, format, network }))
+        Ok(Box::new(SoftModel { settings, weights, dictionary, format, network, prior }))
     }
+}
+
+/// What is taken off the score of each word.
+///
+/// Chosen: against the whole dictionary a frequent word is a likely answer, but among candidates, all of
+/// them words of the passage, frequent words are likely to be wrong ones too.
+fn prior(share: f64, words: usize, answers: &[u32]) -> Table<f32> {
+    let mut counts = vec![0u32; words];
+    answers.iter().for_each(|&answer| counts[answer as usize] += 1);
+    let mut prior = Table::zeros(words, 1);
+    for (prior, count) in prior.values_mut().iter_mut().zip(counts) {
+        *prior = Real::ln((1 + count) as f32) * share as f32;
+    }
+    prior
 }
 
 /// Chosen: a word is drawn the more often the more questions it answers, with one added so that every
@@ -157,6 +218,10 @@ fn output(samples: Option<usize>, words: usize, answers: &[u32]) -> Output {
     answers.iter().for_each(|&answer| weights[answer as usize] += 1.0);
     Output::Sampled(Sampler::new(&weights, samples))
 }
+
+/// What [`Network::squares`] are called in a checkpoint.
+const SQUARES: [&str; 4] =
+    ["embed_in_squares", "embed_out_squares", "between_hops_squares", "decode_squares"];
 
 struct SoftLearner<'a> {
     part: &'a Part<'a>,
@@ -171,6 +236,7 @@ struct SoftLearner<'a> {
     answers: Vec<u32>,
     format: Format,
     network: Network<f32>,
+    prior: Table<f32>,
 }
 
 impl Learner for SoftLearner<'_> {
@@ -203,15 +269,17 @@ impl Learner for SoftLearner<'_> {
             rows: self.rows.clone(),
             format: &self.format,
             network: &self.network,
+            prior: &self.prior,
         };
         let accuracy = self.valid.accuracy(|question| reader.score(question));
         Ok(Validation { loss: None, accuracy })
     }
 
-    fn tables(&mut self) -> Vec<(&'static str, &mut numerics::Table<f32>)> {
+    fn tables(&mut self) -> Vec<(&'static str, &mut Table<f32>)> {
         let names = self.network.shape.tables().map(|(name, ..)| name);
-        let Network { embed_in, embed_out, between_hops, decode, .. } = &mut self.network;
-        names.into_iter().zip([embed_in, embed_out, between_hops, decode]).collect()
+        let Network { embed_in, embed_out, between_hops, decode, squares, .. } = &mut self.network;
+        let tables = names.into_iter().zip([embed_in, embed_out, between_hops, decode]);
+        tables.chain(SQUARES.into_iter().zip(squares)).collect()
     }
 }
 
@@ -221,14 +289,16 @@ struct SoftModel {
     dictionary: Dictionary,
     format: Format,
     network: Network<f32>,
+    /// What is taken off the score of each word.
+    prior: Table<f32>,
 }
 
 impl SoftModel {
-    fn tables(&self) -> [(&'static str, &numerics::Table<f32>); 4] {
+    fn tables(&self) -> [(&'static str, &Table<f32>); 5] {
         let Network { embed_in, embed_out, between_hops, decode, .. } = &self.network;
         let names = self.network.shape.tables().map(|(name, ..)| name);
         let [a, b, h, u] = names;
-        [(a, embed_in), (b, embed_out), (h, between_hops), (u, decode)]
+        [(a, embed_in), (b, embed_out), (h, between_hops), (u, decode), ("prior", &self.prior)]
     }
 }
 
@@ -239,6 +309,7 @@ impl Model for SoftModel {
             rows: self.dictionary.rows_of(vocabulary),
             format: &self.format,
             network: &self.network,
+            prior: &self.prior,
         })
     }
 
@@ -252,6 +323,7 @@ struct SoftReader<'a> {
     rows: Vec<u32>,
     format: &'a Format,
     network: &'a Network<f32>,
+    prior: &'a Table<f32>,
 }
 
 impl SoftReader<'_> {
@@ -263,7 +335,10 @@ impl SoftReader<'_> {
         let phrases = self.format.read(question, &self.words(), windows);
         let read = self.network.read(&phrases);
         let candidates = question.candidates.iter().map(|word| self.rows[word.index()]);
-        let mut scores = self.network.score(read.last(), candidates);
+        let mut scores = self.network.score(read.last(), candidates.clone());
+        for (score, row) in scores.iter_mut().zip(candidates) {
+            *score -= self.prior.row(row as usize)[0];
+        }
         tell_apart(question, &self.lowercase, &mut scores);
         scores
     }

@@ -26,5 +26,5 @@ pub use exponential::Exponential;
 pub use product::{Matrix, multiply};
 pub use real::Real;
 pub use table::Table;
-pub use updates::{Gradient, Update, apply};
+pub use updates::{Gradient, Update, apply, apply_adagrad};
 pub use vector::{axpy, dot};

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use crate::prefetch::{AHEAD, prefetch};
 use crate::vector::axpy_in_lanes;
-use crate::{Real, Table};
+use crate::{Real, Table, axpy, dot};
 
 /// How many shards a table has: enough for 16 threads to share them evenly although few rows take most
 /// of the updates, few enough to look through for a small mini-batch.
@@ -69,6 +69,12 @@ impl<R: Real> Gradient<R> {
         self.shards[update.row as usize / self.rows_per_shard].push(update);
     }
 
+    /// The mean square of each vector's components.
+    fn mean_squares(&self) -> Vec<R> {
+        let dim = R::from_f64(self.dim as f64);
+        self.vectors.chunks_exact(self.dim).map(|vector| dot(vector, vector) / dim).collect()
+    }
+
     #[inline(always)]
     fn vector(&self, number: u32) -> &[R] {
         &self.vectors[number as usize * self.dim..][..self.dim]
@@ -86,6 +92,34 @@ pub fn apply<R: Real>(table: &mut Table<R>, step: R, gradients: &[&Gradient<R>])
         for gradient in gradients {
             let updates = &gradient.shards[shard];
             pulp::Arch::new().dispatch(ApplyToShard { updates, gradient, step, first_row, rows });
+        }
+    });
+}
+
+// Duchi et al. 2011, Adagrad: θ ← θ − λ g / √Σg². Chosen: one sum for a row, as the rows are words.
+/// As [`apply`], but each update is divided by the root of the mean squares of all updates of its row so
+/// far, which `squares` (one number a row, at first 0) adds up: rare words take large steps.
+pub fn apply_adagrad<R: Real>(
+    table: &mut Table<R>,
+    squares: &mut Table<R>,
+    step: R,
+    gradients: &[&Gradient<R>],
+) {
+    let Some(first) = gradients.first() else { return };
+    let (dim, rows_per_shard) = (table.dim(), first.rows_per_shard);
+    let means: Vec<Vec<R>> = gradients.iter().map(|gradient| gradient.mean_squares()).collect();
+    let rows = table.values_mut().par_chunks_mut((rows_per_shard * dim).max(1));
+    let squares = squares.values_mut().par_chunks_mut(rows_per_shard);
+    rows.zip(squares).enumerate().for_each(|(shard, (rows, squares))| {
+        for (gradient, means) in gradients.iter().zip(&means) {
+            for update in &gradient.shards[shard] {
+                let row = update.row as usize - shard * rows_per_shard;
+                squares[row] += update.scale * update.scale * means[update.vector as usize];
+                if squares[row] > R::ZERO {
+                    let scale = step * update.scale / squares[row].sqrt();
+                    axpy(scale, gradient.vector(update.vector), &mut rows[row * dim..][..dim]);
+                }
+            }
         }
     });
 }
@@ -120,7 +154,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::axpy;
 
     const DIM: usize = 3;
 
@@ -158,6 +191,22 @@ mod tests {
                 prop_assert_eq!(&fast, &slow);
             }
         }
+    }
+
+    #[test]
+    fn adagrad_divides_by_the_root_of_all_squares_so_far() {
+        let mut table = Table::zeros(2, 2);
+        let mut squares = Table::zeros(2, 1);
+        let mut gradient = Gradient::new(2, 2);
+        // Mean squares 1 and 4.
+        let [one, two] = [[1.0f64, 1.0], [2.0, -2.0]].map(|vector| gradient.push_vector(&vector));
+        gradient.push(Update { row: 0, scale: 3.0, vector: one });
+        gradient.push(Update { row: 1, scale: 0.0, vector: one });
+        gradient.push(Update { row: 0, scale: 2.0, vector: two });
+        apply_adagrad(&mut table, &mut squares, -1.0, &[&gradient]);
+        // The first step is 3/√9; the second 4/√(9 + 16) in each component.
+        assert_eq!(table.values(), [-1.0 - 0.8, -1.0 + 0.8, 0.0, 0.0]);
+        assert_eq!(squares.values(), [25.0, 0.0]);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! What stands below the tables: pairs of models, accuracy by book, by place and by frequency of the
-//! answer, the questions that every model misses. Report and its first table → sections.
+//! answer, the questions that every model misses, the people who answered. Report and its first table → sections.
 
 pub mod breakdowns;
 pub mod missed;
 pub mod pairs;
+pub mod people;
 
 use evaluation::Checked;
 

@@ -37,9 +37,10 @@ use evaluation::Checked;
 use questions::{QuestionSet, Statistics};
 
 pub use error::Error;
-pub use looked::{Looked, Window};
-pub use number::count as thousands;
+pub use looked::{Looked, Window, strengths};
+pub use number::{count as thousands, interval, share};
 pub use paper::TableKind;
+pub use passage::{book_title, spaced};
 use table::Table;
 
 /// Everything that a report is made from.

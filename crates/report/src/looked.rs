@@ -140,16 +140,9 @@ impl Looked {
 
     /// The windows with how strong each is beside the strongest, from 0 to 1, the strongest first.
     fn by_strength(&self) -> Vec<(f64, &Window)> {
-        let weights = || self.windows.iter().map(|window| window.weight);
-        let highest = weights().fold(f64::NEG_INFINITY, f64::max);
-        // Attention starts at 0; penalties and other scores at the weakest.
-        let lowest = weights().fold(0.0, f64::min);
-        let strength = |weight: f64| match highest > lowest {
-            true => (weight - lowest) / (highest - lowest),
-            false => 1.0,
-        };
+        let weights: Vec<f64> = self.windows.iter().map(|window| window.weight).collect();
         let mut windows: Vec<(f64, &Window)> =
-            self.windows.iter().map(|window| (strength(window.weight), window)).collect();
+            strengths(&weights).into_iter().zip(&self.windows).collect();
         windows.sort_by(|a, b| b.0.total_cmp(&a.0));
         windows
     }
@@ -170,6 +163,18 @@ impl Looked {
         let is_distribution = (shares.iter().sum::<f64>() - 1.0).abs() < 0.01;
         if is_distribution { shares } else { self.scores.clone() }
     }
+}
+
+/// How strong windows of some weights are beside the strongest, from 0 to 1.
+pub fn strengths(weights: &[f64]) -> Vec<f64> {
+    let highest = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    // Attention starts at 0; penalties and other scores at the weakest.
+    let lowest = weights.iter().copied().fold(0.0, f64::min);
+    let strength = |weight: &f64| match highest > lowest {
+        true => (weight - lowest) / (highest - lowest),
+        false => 1.0,
+    };
+    weights.iter().map(strength).collect()
 }
 
 /// A weight or score: shares without their zero, other numbers to two places.

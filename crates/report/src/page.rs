@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::chart::{Axis, Chart, ChartRow, Mark, Panel, Series, Shape};
 use crate::curve::Curve;
+use crate::details::people::{self, PeopleOfRow};
 use crate::details::{Section, breakdowns, missed, pairs};
 use crate::grid::Grid;
 use crate::passage::Passage;
@@ -38,6 +39,7 @@ struct PageView<'a> {
     example: Option<Passage>,
     sections: Vec<SectionView<'a>>,
     missed: Option<MissedView<'a>>,
+    people: Vec<PeopleOfRow>,
     looked: Vec<LookedView<'a>>,
     caption: String,
     made: MadeView<'a>,
@@ -156,6 +158,7 @@ pub fn write(
         example: first.and_then(|table| example(report, table)),
         sections: sections.iter().map(section_view).collect(),
         missed: missed.map(missed_view),
+        people: people::people(report)?,
         looked: first.map(|table| looked_views(report, table)).unwrap_or_default(),
         caption: first.map(caption).unwrap_or_default(),
         made: made(report, tables),

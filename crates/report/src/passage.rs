@@ -75,21 +75,29 @@ fn query_words<'a>(question: &Question<'a>) -> Vec<&'a str> {
     question.query.iter().enumerate().map(word).collect()
 }
 
+/// Tokens as a book prints them: whether a space stands before each, and its text.
+pub fn spaced<'a>(words: &[&'a str]) -> Vec<(bool, &'a str)> {
+    let mut joins = true;
+    let spaced = words.iter().map(|&word| {
+        let has_space = !joins && !joins_previous(word);
+        joins = joins_next(word);
+        (has_space, typeset(word))
+    });
+    spaced.collect()
+}
+
 /// Tokens as runs of one kind each.
 fn runs(words: &[&str], candidates: &[Candidate]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    let mut joins = true;
-    for &word in words {
+    for (&word, (has_space, printed)) in words.iter().zip(spaced(words)) {
         let kind = match candidates.iter().find(|candidate| candidate.word == word) {
             _ if word == BLANK_WORD => "gap",
             Some(candidate) if candidate.is_answer => "answer",
             Some(_) => "candidate",
             None => "plain",
         };
-        let is_joined = joins || joins_previous(word);
-        joins = joins_next(word);
-        let text = if kind == "gap" { String::new() } else { typeset(word).to_owned() };
-        let space = if is_joined { "" } else { " " };
+        let text = if kind == "gap" { String::new() } else { printed.to_owned() };
+        let space = if has_space { " " } else { "" };
         match runs.last_mut() {
             Some(run) if run.kind == "plain" && kind == "plain" => {
                 run.text += &format!("{space}{text}")

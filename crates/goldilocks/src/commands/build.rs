@@ -103,9 +103,9 @@ fn build(options: &Options, progress: Progress) -> Result<(Built, Vec<BookLine>)
         Err(error) if options.skip_bad && is_bad_book(&error) => Ok(Err(error)),
         other => other.map(Ok),
     };
+    // Of several bad books the first is named, whichever thread finds its own earlier.
     let read: Vec<Result<_>> = sources.par_iter().zip(&splits).map(read).collect();
-    // The first bad book in their order is named, not the first that a thread came upon.
-    let read: Vec<_> = read.into_iter().collect::<Result<_>>()?;
+    let read = read.into_iter().collect::<Result<Vec<_>>>()?;
     bar.finish_and_clear();
     let (books, lines) = options.without_bad(&sources, read)?;
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use evaluation::{Accuracy, Results};
+use evaluation::{Accuracy, People, Results};
 use questions::{Split, WordClass};
 
 use crate::failure::warn;
@@ -69,11 +69,42 @@ fn table(results: &Results) -> String {
         let n = super::thousands(*n);
         text += &format!("  {:16}{accuracy:.3}  {low:.3}–{high:.3}  n = {n}\n", label(code));
     }
+    if let Some(people) = &results.people {
+        text += &people_table(people);
+    }
     if results.without_answer > 0 {
         let n = super::counted(results.without_answer, "question");
         text += &format!("  {n} without a known answer: in no figure\n");
     }
     text + "\n"
+}
+
+fn people_table(people: &People) -> String {
+    let n_people = people.persons.len();
+    let mut text = format!(
+        "  {} by {}, {:.1} s a question (median)\n",
+        super::counted(people.answers, "answer"),
+        if n_people == 1 { "1 person".to_owned() } else { format!("{n_people} people") },
+        people.median_seconds,
+    );
+    for person in &people.persons {
+        let accuracy = person.accuracy.map_or(String::new(), |a| {
+            format!("{:.3}  {:.3}–{:.3}  n = {}", a.accuracy, a.low, a.high, super::thousands(a.n))
+        });
+        text += &format!("    {:14}{accuracy}  {:.1} s\n", person.annotator, person.median_seconds);
+    }
+    if let Some(agreement) = people.agreement {
+        text += &format!(
+            "  {} by several: {:.3} of {} agree, κ {:.3}  {:.3}–{:.3}\n",
+            super::counted(agreement.questions, "question"),
+            agreement.share,
+            super::counted(agreement.pairs, "pair"),
+            agreement.kappa,
+            agreement.low,
+            agreement.high,
+        );
+    }
+    text
 }
 
 fn seeds_table(spread: &evaluation::SeedResults) -> String {
@@ -85,4 +116,37 @@ fn seeds_table(spread: &evaluation::SeedResults) -> String {
         text += &format!("  {:16}{:.3} ± {deviation}\n", label(code), figure.mean);
     }
     text + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use evaluation::{Agreement, Person};
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn people_are_told_of_one_by_one_and_together() {
+        let person = |name: &str, accuracy, median_seconds| Person {
+            annotator: name.to_owned(),
+            accuracy: Some(Accuracy::new(accuracy, 4)),
+            median_seconds,
+        };
+        let agreement =
+            Agreement { questions: 2, pairs: 2, share: 0.5, kappa: 0.444, low: -0.111, high: 1.0 };
+        let people = People {
+            answers: 8,
+            median_seconds: 6.25,
+            persons: vec![person("Finch", 0.75, 5.0), person("Wren", 0.5, 7.5)],
+            agreement: Some(agreement),
+        };
+        expect![[r#"
+            humans-query.jsonl, test
+              8 answers by 2 people, 6.2 s a question (median)
+                Finch         0.750  0.301–0.954  n = 4  5.0 s
+                Wren          0.500  0.150–0.850  n = 4  7.5 s
+              2 questions by several: 0.500 of 2 pairs agree, κ 0.444  -0.111–1.000
+        "#]]
+        .assert_eq(&format!("humans-query.jsonl, test\n{}", people_table(&people)));
+    }
 }

@@ -135,6 +135,7 @@ fn bad_books_are_named_and_left_out_when_asked() {
     write("books/cut.epub", b"PK");
     write("books/empty.txt", b"");
     write("books/short.txt", b"The end.");
+    // The first of the bad ones, whatever the number of threads.
     expect![[r#"
         exit 1
         error: books/cut.epub: damaged .epub: invalid Zip archive: Could not find EOCD

@@ -3,10 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod bad_input;
+mod browser;
 mod fetch;
 mod inside;
+mod killed;
 mod lm;
 mod paper_map;
 mod pipeline;
 mod readme;
 mod run;
+mod serving;
+mod studies;
+mod webdriver;

@@ -1,0 +1,159 @@
+//! Which questions of a set are shown: what a visitor asked for → places.
+
+use corpus::WordId;
+use questions::{QuestionSet, Split, WordClass};
+use serde::{Deserialize, Serialize};
+
+use crate::shelf::Shelf;
+
+/// How much of a search is looked for, in characters: an address may be far longer.
+pub const LONGEST_SEARCH: usize = 200;
+
+/// What a visitor asked for, as it stands in the address; an empty text asks for nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Filter {
+    /// The set's name.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub set: String,
+    /// `NE`, `CN`, `V` or `P`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub class: String,
+    /// `train`, `valid` or `test`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub split: String,
+    /// The book's name.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub book: String,
+    /// Who is right.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub right: String,
+    /// Who is wrong.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub wrong: String,
+    /// Words that stand one after the other in the context or the query, or a question's id.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub search: String,
+    /// The page of the list, from 1.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub page: String,
+    /// Whose looks are drawn.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub model: String,
+}
+
+impl Filter {
+    /// The places of the questions that are asked for, in the set's order.
+    pub fn places(&self, shelf: &Shelf) -> Vec<usize> {
+        let (number, shelved) = shelf.set(&self.set);
+        let set = &shelved.set;
+        let (class, split) = (WordClass::from_code(&self.class), Split::from_code(&self.split));
+        let book = set.books().iter().position(|book| book.name == self.book);
+        let judged = |name: &str, is_right: bool, place: usize| match shelf.answerer(name) {
+            None => true,
+            Some(answerer) => answerer.is_right(shelf, number, place) == Some(is_right),
+        };
+        let search = Search::new(set, self.search.trim());
+        (0..set.len())
+            .filter(|&place| {
+                (class.is_none() || set.class(place) == class)
+                    && (split.is_none() || set.split(place) == split)
+                    && (book.is_none() || set.book(place) == book)
+                    && judged(&self.right, true, place)
+                    && judged(&self.wrong, false, place)
+                    && (search.finds(set, place) || shelved.ids[place] == self.search.trim())
+            })
+            .collect()
+    }
+
+    /// The query of an address that asks for the same.
+    pub fn query(&self) -> String {
+        serde_urlencoded::to_string(self).expect("texts can be written into an address")
+    }
+}
+
+/// A phrase that is looked for, without regard to case.
+struct Search {
+    /// For each word of the phrase, whether a word of the vocabulary is it.
+    is_word: Vec<Vec<bool>>,
+    /// For each sentence, in how many before it the phrase stands.
+    before: Vec<u32>,
+}
+
+impl Search {
+    fn new(set: &QuestionSet, phrase: &str) -> Self {
+        let phrase = phrase.chars().take(LONGEST_SEARCH).collect::<String>().to_lowercase();
+        let words: Vec<String> = match phrase.is_empty() {
+            true => Vec::new(),
+            false => set.vocabulary().iter().map(str::to_lowercase).collect(),
+        };
+        let is_word: Vec<Vec<bool>> = phrase
+            .split_whitespace()
+            .map(|wanted| words.iter().map(|word| word == wanted).collect())
+            .collect();
+        let mut search = Self { is_word, before: Vec::new() };
+        if !search.is_word.is_empty() {
+            search.before.push(0);
+            for sentence in 0..set.n_sentences() {
+                let n =
+                    search.before[sentence] + u32::from(search.stands_in(set.sentence(sentence)));
+                search.before.push(n);
+            }
+        }
+        search
+    }
+
+    fn finds(&self, set: &QuestionSet, place: usize) -> bool {
+        let context = set.context(place);
+        self.is_word.is_empty()
+            || self.before[context.end] > self.before[context.start]
+            || self.stands_in(set.query(place))
+    }
+
+    fn stands_in(&self, sentence: &[WordId]) -> bool {
+        let is = |(is_word, word): (&Vec<bool>, &WordId)| is_word[word.index()];
+        sentence.windows(self.is_word.len()).any(|words| self.is_word.iter().zip(words).all(is))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    fn places(filter: &Filter) -> Vec<usize> {
+        let shelf = Shelf::new(vec![("bears".to_owned(), fixture::set())], vec![], vec![]).unwrap();
+        filter.places(&shelf)
+    }
+
+    #[test]
+    fn class_split_and_search_narrow_the_list() {
+        let all = Filter::default();
+        assert_eq!(places(&all).len(), 16);
+        let of = |class: &str, split: &str, search: &str| {
+            let (class, split) = (class.to_owned(), split.to_owned());
+            places(&Filter { class, split, search: search.to_owned(), ..Filter::default() })
+        };
+        assert_eq!(of("V", "test", ""), [2, 6, 10, 14]);
+        assert_eq!(of("", "train", ""), [0_usize; 0]);
+        assert_eq!(of("", "", "THE bear3 "), [3]);
+        assert_eq!(of("", "", "bear3 the"), [0_usize; 0]);
+        // Words of the query are found as well, and no phrase runs across sentences.
+        assert_eq!(of("P", "", "then"), [3, 7, 11, 15]);
+        assert_eq!(of("", "", &fixture::set().all_ids()[5]), [5]);
+    }
+
+    #[test]
+    fn a_search_without_end_is_cut_off() {
+        let search = Search::new(&fixture::set(), &"the ".repeat(16_000));
+        assert_eq!(search.is_word.len(), LONGEST_SEARCH / "the ".len());
+    }
+
+    #[test]
+    fn an_address_asks_for_the_same_again() {
+        let filter =
+            Filter { search: "a & b = 50 %".into(), class: "NE".into(), ..Filter::default() };
+        assert_eq!(filter.query(), "class=NE&search=a+%26+b+%3D+50+%25");
+        assert_eq!(serde_urlencoded::from_str::<Filter>(&filter.query()).unwrap(), filter);
+    }
+}

@@ -1,0 +1,63 @@
+//! The researcher's door: a token, once; then a cookie.
+
+use axum::Form;
+use axum::extract::{Query, Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+
+use crate::site::{Answer, Shared, Site, cookie, with_cookie};
+use crate::view;
+
+/// The researcher's cookie: the seal over the token, so that it is good for that token alone.
+pub const COOKIE: &str = "goldilocks_researcher";
+
+/// What is typed, or stands in the address that the program prints.
+#[derive(Deserialize)]
+pub struct Typed {
+    #[serde(default)]
+    token: String,
+}
+
+/// The form; with the right token in the address, the way in.
+pub async fn form(State(site): Shared, Query(typed): Query<Typed>) -> Response {
+    match typed.token.is_empty() {
+        true => ask(&site, ""),
+        false => try_token(&site, &typed.token),
+    }
+}
+
+/// The form sent.
+pub async fn enter(State(site): Shared, Form(typed): Form<Typed>) -> Answer {
+    Ok(try_token(&site, &typed.token))
+}
+
+/// Lets nobody by without the cookie, where a token is asked for.
+pub async fn require_researcher(State(site): Shared, request: Request, next: Next) -> Response {
+    match is_researcher(&site, request.headers()) {
+        true => next.run(request).await,
+        false => ask(&site, ""),
+    }
+}
+
+fn is_researcher(site: &Site, headers: &HeaderMap) -> bool {
+    let Some(token) = &site.token else { return true };
+    cookie(headers, COOKIE)
+        .is_some_and(|cookie| site.key.has_sealed(&["researcher", token], cookie))
+}
+
+fn try_token(site: &Site, typed: &str) -> Response {
+    let Some(token) = &site.token else { return with_cookie("/", COOKIE, "", "Strict") };
+    // Seals are compared in constant time; tokens are not.
+    let seal = site.key.seal(&["researcher", typed.trim()]);
+    match site.key.has_sealed(&["researcher", token], &seal) {
+        true => with_cookie("/", COOKIE, &seal, "Strict"),
+        false => ask(site, "That is not the token."),
+    }
+}
+
+fn ask(site: &Site, problem: &str) -> Response {
+    let view = minijinja::context! { problem };
+    view::page(StatusCode::UNAUTHORIZED, "enter.html", site.shell(), view).into_response()
+}

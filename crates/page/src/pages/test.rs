@@ -1,0 +1,243 @@
+//! Taking the test (§4.5): a name, one question at a time, the score at the end.
+//!
+//! What is shown before the end is made from a [`questions::Question`], which has neither answer nor class.
+
+use axum::Form;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use minijinja::context;
+use minijinja::value::Serde;
+use questions::{Question, QuestionSet, WordClass};
+use serde::{Deserialize, Serialize};
+
+use crate::inside;
+use crate::keys::token;
+use crate::site::{Answer, Refusal, Shared, Site, cookie, see_other, with_cookie};
+use crate::study::{self, Annotator, Joined, Mode, Shown};
+use crate::view::{self, Shell};
+
+const COOKIE: &str = "goldilocks_annotator";
+/// The longest name in characters.
+const LONGEST_NAME: usize = 60;
+/// An annotator sees nothing of the other pages.
+const SHELL: Shell = Shell { has_studies: false };
+
+/// A name, to join with.
+#[derive(Deserialize)]
+pub struct JoinForm {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    seal: String,
+}
+
+/// A choice, with what the server sealed when it showed the question.
+#[derive(Deserialize)]
+pub struct AnswerForm {
+    item: i64,
+    choice: usize,
+    /// When the question was shown, in Unix milliseconds.
+    shown: u64,
+    seal: String,
+}
+
+/// Where a study begins.
+pub async fn welcome(State(site): Shared, Path(code): Path<String>, headers: HeaderMap) -> Answer {
+    welcome_with(&site, &code, &headers, "")
+}
+
+fn welcome_with(site: &Site, code: &str, headers: &HeaderMap, problem: &str) -> Answer {
+    let store = site.store()?;
+    let (id, is_open) = study::find_by_code(store, code)?.ok_or(Refusal::NotFound)?;
+    let known = annotator(site, headers)?;
+    let is_elsewhere = known.as_ref().is_some_and(|annotator| annotator.study != id);
+    let view = context! {
+        title => site.study(store, id)?.settings.name.clone(),
+        code,
+        is_open,
+        problem,
+        known => known.filter(|_| !is_elsewhere).map(|annotator| annotator.name),
+        // The browser forgets the other study when it joins this one.
+        elsewhere => is_elsewhere.then(|| return_address(headers)),
+        seal => site.key.seal(&["join", code]),
+        longest_name => LONGEST_NAME,
+    };
+    Ok(view::page(StatusCode::OK, "join.html", SHELL, view))
+}
+
+/// Joins, and begins.
+pub async fn join(
+    State(site): Shared,
+    Path(code): Path<String>,
+    headers: HeaderMap,
+    Form(form): Form<JoinForm>,
+) -> Answer {
+    let store = site.store()?;
+    if !site.key.has_sealed(&["join", &code], &form.seal) {
+        return Err(Refusal::Forged);
+    }
+    let (id, _) = study::find_by_code(store, &code)?.ok_or(Refusal::NotFound)?;
+    if annotator(&site, &headers)?.is_some_and(|annotator| annotator.study == id) {
+        return Ok(see_other("/test"));
+    }
+    let name = form.name.split_whitespace().collect::<Vec<_>>().join(" ");
+    let length = name.chars().count();
+    if length == 0 || length > LONGEST_NAME || name.chars().any(char::is_control) {
+        let problem = format!("Please give a name of 1 to {LONGEST_NAME} characters.");
+        return welcome_with(&site, &code, &headers, &problem);
+    }
+    let token = token()?;
+    match study::join(store, id, name, &token, (site.now)()).await? {
+        Joined::Yes => Ok(with_cookie("/test", COOKIE, &token, "Lax")),
+        Joined::NameTaken => welcome_with(
+            &site,
+            &code,
+            &headers,
+            "Somebody has that name already. If it was you, use the address that you were given when you stopped; else choose another name.",
+        ),
+        Joined::Full => welcome_with(
+            &site,
+            &code,
+            &headers,
+            "There are no more questions for you. Thank you for coming!",
+        ),
+        Joined::Closed => welcome_with(&site, &code, &headers, ""),
+    }
+}
+
+/// The address that an annotator was given when stopping.
+pub async fn come_back(State(site): Shared, Path(token): Path<String>) -> Answer {
+    match study::annotator(site.store()?, &token)? {
+        Some(_) => Ok(with_cookie("/test", COOKIE, &token, "Lax")),
+        None => Err(Refusal::NotFound),
+    }
+}
+
+/// The next question, or the end.
+pub async fn question(State(site): Shared, headers: HeaderMap) -> Answer {
+    let Some(annotator) = annotator(&site, &headers)? else { return Ok(stranger()) };
+    let store = site.store()?;
+    let (done, total) = study::done(store, &annotator)?;
+    let study = site.study(store, annotator.study)?;
+    let shown = match study::next(store, &annotator)? {
+        Some(shown) if annotator.is_open => shown,
+        Some(_) => {
+            let text =
+                "The study has been closed. The answers that you gave before are kept. Thank you!";
+            return Ok(view::message(StatusCode::OK, "Closed", text));
+        }
+        None => return end(&site, &annotator, &study.questions),
+    };
+    let at = ((site.now)() * 1000.0) as u64;
+    let seal =
+        site.key.seal(&answer_texts(&annotator, shown.item, at).each_ref().map(String::as_str));
+    let drawn = Drawn::of(&study.questions.example(shown.question).question, shown.mode);
+    let view = context! {
+        title => study.settings.name.clone(),
+        drawn => Serde(drawn),
+        number => done + 1,
+        done,
+        total,
+        item => shown.item,
+        shown => at,
+        seal,
+    };
+    Ok(view::page(StatusCode::OK, "test.html", SHELL, view))
+}
+
+/// An answer; the redirect to the next question is its confirmation.
+pub async fn answer(
+    State(site): Shared,
+    headers: HeaderMap,
+    Form(form): Form<AnswerForm>,
+) -> Answer {
+    let Some(annotator) = annotator(&site, &headers)? else { return Ok(stranger()) };
+    let store = site.store()?;
+    let texts = answer_texts(&annotator, form.item, form.shown);
+    if !site.key.has_sealed(&texts.each_ref().map(String::as_str), &form.seal) {
+        return Err(Refusal::Forged);
+    }
+    // The seal vouches for the item; a form that was sent twice finds another question to be next.
+    if let Some(Shown { item, question, .. }) = study::next(store, &annotator)?
+        && item == form.item
+    {
+        let study = site.study(store, annotator.study)?;
+        if form.choice >= study.questions.candidates(question).len() {
+            return Err(Refusal::Malformed);
+        }
+        let now = (site.now)();
+        let seconds = (now - form.shown as f64 / 1000.0).max(0.0);
+        study::record(store, &annotator, item, form.choice, (seconds, now)).await?;
+    }
+    Ok(see_other("/test"))
+}
+
+/// Stopping for now.
+pub async fn pause(State(site): Shared, headers: HeaderMap) -> Answer {
+    let Some(annotator) = annotator(&site, &headers)? else { return Ok(stranger()) };
+    let (done, total) = study::done(site.store()?, &annotator)?;
+    let view =
+        context! { done, total, name => annotator.name, address => return_address(&headers) };
+    Ok(view::page(StatusCode::OK, "pause.html", SHELL, view))
+}
+
+/// Where whoever sent this can go on later, with any browser.
+fn return_address(headers: &HeaderMap) -> String {
+    let host = headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or_default();
+    format!("http://{host}/return/{}", cookie(headers, COOKIE).unwrap_or_default())
+}
+
+fn annotator(site: &Site, headers: &HeaderMap) -> Result<Option<Annotator>, Refusal> {
+    match cookie(headers, COOKIE) {
+        Some(token) => Ok(study::annotator(site.store()?, token)?),
+        None => Ok(None),
+    }
+}
+
+fn stranger() -> Response {
+    let text = "Open the address that you were given for the study, or the one that you were given when you stopped.";
+    view::message(StatusCode::FORBIDDEN, "Who are you?", text)
+}
+
+/// What the seal of an answer's form is over.
+fn answer_texts(annotator: &Annotator, item: i64, shown: u64) -> [String; 4] {
+    ["answer".to_owned(), annotator.id.to_string(), item.to_string(), shown.to_string()]
+}
+
+/// A question as an annotator sees it.
+#[derive(Debug, Serialize)]
+struct Drawn {
+    context: Vec<inside::Sentence>,
+    query: inside::Sentence,
+    candidates: Vec<String>,
+}
+
+impl Drawn {
+    fn of(question: &Question<'_>, mode: Mode) -> Self {
+        let context = match mode {
+            Mode::Query => vec![],
+            Mode::ContextQuery => inside::context(question, &models::Explanation::default()),
+        };
+        let candidates = question.candidates.iter().map(|&c| question.word(c).to_owned());
+        Self { context, query: inside::query(question, None), candidates: candidates.collect() }
+    }
+}
+
+/// The score, right answers and classes included: nothing is left to be answered.
+fn end(site: &Site, annotator: &Annotator, questions: &QuestionSet) -> Answer {
+    let answers = study::score(site.store()?, annotator)?;
+    let is_right =
+        |&&(question, chosen): &&(usize, usize)| questions.answer(question) == Some(chosen);
+    let of_class = |class: &WordClass| {
+        let of_class = || answers.iter().filter(|(q, _)| questions.class(*q) == Some(*class));
+        context! { label => class.label(), right => of_class().filter(is_right).count(), n => of_class().count() }
+    };
+    let view = context! {
+        name => annotator.name.clone(),
+        right => answers.iter().filter(is_right).count(),
+        n => answers.len(),
+        classes => WordClass::ALL.iter().map(of_class).collect::<Vec<_>>(),
+    };
+    Ok(view::page(StatusCode::OK, "end.html", SHELL, view))
+}

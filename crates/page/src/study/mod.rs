@@ -1,0 +1,94 @@
+//! Studies (§4.5): «15 native English speakers to attempt a randomly-selected 10% from each question type of
+//! the CBT, in two modes either with question only or with question+context (shown to different annotators)».
+//!
+//! ```text
+//! QuestionSet ──deal──▶ shares ──join──▶ annotator ──answer──▶ answers ──export──▶ predictions
+//! ```
+
+mod answers;
+mod create;
+mod deal;
+mod people;
+
+use questions::Split;
+use serde::{Deserialize, Serialize};
+
+pub use answers::{Progress, by_mode, progress};
+pub use create::{Listed, Study, close_or_open, create, find_by_code, list, release, study};
+pub use deal::{Deal, Item, deal};
+pub use people::{Annotator, Joined, Shown, annotator, done, join, next, record, score};
+
+/// What an annotator sees of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// The query alone.
+    Query,
+    /// The context and the query.
+    ContextQuery,
+}
+
+impl Mode {
+    /// In the order of Table 2's rows.
+    pub const ALL: [Self; 2] = [Self::Query, Self::ContextQuery];
+
+    /// As files and flags have it: `query`, `context-query`.
+    pub fn code(self) -> &'static str {
+        ["query", "context-query"][self as usize]
+    }
+
+    /// For people.
+    pub fn label(self) -> &'static str {
+        ["query only", "context and query"][self as usize]
+    }
+
+    /// The predictions file that makes the paper's row.
+    pub fn file(self) -> &'static str {
+        ["humans-query.jsonl", "humans-context-query.jsonl"][self as usize]
+    }
+
+    /// The mode of a code.
+    pub fn from_code(code: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.code() == code)
+    }
+}
+
+/// What a researcher decides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// What the study is called.
+    pub name: String,
+    /// The split that is drawn from; questions of unknown split are drawn from as well.
+    pub split: Split,
+    /// Questions of each class; none is a tenth of them, as in the paper.
+    pub sample: Option<usize>,
+    /// The modes.
+    pub modes: Vec<Mode>,
+    /// Whether each annotator works in all modes, on different questions, and not in one.
+    pub every_mode: bool,
+    /// How many annotators the questions are shared out among.
+    pub annotators: usize,
+    /// Questions of each class that go to several annotators of a mode.
+    pub shared: usize,
+    /// How many annotators those go to.
+    pub times: usize,
+    /// Seed of all draws.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    /// The paper's study; it does not say whether annotators shared questions.
+    fn default() -> Self {
+        Self {
+            name: "The Children's Book Test".to_owned(),
+            split: Split::Test,
+            sample: None,
+            modes: Mode::ALL.to_vec(),
+            every_mode: false,
+            annotators: 15,
+            shared: 10,
+            times: 3,
+            seed: 1,
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! A study from its making to its table, over real connections and without a script.
+
+use crate::Limits;
+use crate::client::{Reply, Served, Visitor, served};
+use crate::study::{self, Mode};
+
+/// Answers until the end or until so many questions are done; gives how many there were.
+fn answer(visitor: &mut Visitor, at_most: usize) -> usize {
+    for n in 0..at_most {
+        let shown = visitor.get("/test");
+        if !shown.body.contains("name=\"choice\"") {
+            return n;
+        }
+        assert_eq!(visitor.choose(&shown, "0").header("location"), Some("/test"));
+    }
+    at_most
+}
+
+fn address_of(reply: &Reply) -> String {
+    format!("/return/{}", reply.after("/return/"))
+}
+
+fn made(served: &Served) -> (Visitor, String) {
+    let mut researcher = served.researcher();
+    let seal = researcher.get("/studies").field("seal");
+    let fields = [
+        ("seal", &*seal),
+        ("name", "Bears"),
+        ("sample", "2"),
+        ("annotators", "4"),
+        ("shared", "1"),
+        ("times", "2"),
+        ("modes", "both"),
+    ];
+    let made = researcher.post("/studies", &fields);
+    assert_eq!(made.header("location"), Some("/studies/1"));
+    let page = researcher.get("/studies/1");
+    let code = page.after("/study/");
+    (researcher, code)
+}
+
+#[test]
+fn a_study_is_made_taken_stopped_taken_up_ended_and_exported() {
+    let served = served(Limits::default());
+    let (mut researcher, code) = made(&served);
+    let mut wren = served.visitor();
+    wren.join(&code, "  Wren   Small ");
+    assert_eq!(answer(&mut wren, 2), 2);
+    let stopped = wren.get("/test/pause");
+    assert!(stopped.body.contains("2 of 6 questions"), "{}", stopped.body);
+    // On another device, with the address alone.
+    let mut elsewhere = served.visitor();
+    assert_eq!(elsewhere.get(&address_of(&stopped)).status, 303);
+    assert_eq!(answer(&mut elsewhere, 99), 4);
+    let end = wren.get("/test");
+    assert!(end.body.contains("Wren Small") && end.body.contains("of 6"), "{}", end.body);
+    for name in ["Finch", "Lark", "Rook"] {
+        let mut visitor = served.visitor();
+        visitor.join(&code, name);
+        assert_eq!(answer(&mut visitor, 99), 6, "{name}");
+    }
+    // All shares are given out.
+    let mut late = served.visitor();
+    assert!(late.join(&code, "Heron").body.contains("no more questions for you"));
+    let study = study::study(served.store(), 1).unwrap();
+    let by_mode = study::by_mode(served.store(), &study).unwrap();
+    // Two of each class, one of them answered twice: 12 answers to 8 questions in each mode.
+    let sizes: Vec<_> = by_mode.iter().map(|(m, p)| (*m, p.len(), p.people().len())).collect();
+    assert_eq!(sizes, [(Mode::Query, 8, 12), (Mode::ContextQuery, 8, 12)]);
+    for (mode, predictions) in &by_mode {
+        let file = researcher.get(&format!("/studies/1/export/{}", mode.file()));
+        assert_eq!(file.body, predictions.to_text());
+        let results = evaluation::evaluate(predictions).unwrap().remove(0);
+        // Everybody chose the first word, which is the answer of the first class alone.
+        assert_eq!(results.classes.all.accuracy, 0.25);
+        let people = results.people.unwrap();
+        let agreement = people.agreement.unwrap();
+        assert_eq!((agreement.questions, agreement.pairs, agreement.kappa), (4, 4, 1.0));
+        assert!(people.median_seconds > 0.0);
+    }
+    let results = researcher.get("/studies/1/results").body;
+    assert!(results.contains("On 4 shared questions 1.000 of 4 pairs agree"), "{results}");
+}
+
+#[test]
+fn a_name_is_given_once_and_a_browser_joins_once() {
+    let served = served(Limits::default());
+    let (_, code) = made(&served);
+    let mut wren = served.visitor();
+    wren.join(&code, "Wren");
+    assert!(served.visitor().join(&code, "wren").body.contains("Somebody has that name"));
+    for name in ["", "   ", &"x".repeat(61), "a\u{7}b"] {
+        assert!(served.visitor().join(&code, name).body.contains("1 to 60 characters"), "{name}");
+    }
+    let again = wren.get(&format!("/study/{code}"));
+    assert!(again.body.contains("Welcome back, Wren"), "{}", again.body);
+    assert_eq!(served.count("annotator"), 1);
+}
+
+#[test]
+fn nobody_gets_a_question_in_both_modes_even_in_two_studies() {
+    let served = served(Limits::default());
+    let mut researcher = served.researcher();
+    let seal = researcher.get("/studies").field("seal");
+    let mut study = |modes: &str, annotators: &str| {
+        let fields =
+            [("sample", "2"), ("shared", "0"), ("modes", modes), ("annotators", annotators)];
+        let made = researcher.post("/studies", &[&fields[..], &[("seal", &*seal)]].concat());
+        researcher.get(made.header("location").unwrap()).after("/study/")
+    };
+    // The same questions, shared out in the same way.
+    let [query, context] = ["query", "context-query"].map(|modes| study(modes, "2"));
+    let status = |code: &str, name: &str| served.visitor().join(code, name).status;
+    assert_eq!([status(&query, "Wren"), status(&query, "Finch")], [303, 303]);
+    // Each gets the other's share.
+    assert_eq!([status(&context, "wren"), status(&context, "FINCH")], [303, 303]);
+    let twice = "SELECT count(*) FROM annotator JOIN item USING (share)
+                 JOIN annotator AS again ON again.name = annotator.name AND again.id > annotator.id
+                 JOIN item AS other ON other.share = again.share
+                 WHERE other.question_id = item.question_id";
+    let twice: i64 = served
+        .store()
+        .read(|connection| connection.query_row(twice, [], |row| row.get(0)))
+        .unwrap();
+    assert_eq!(twice, 0);
+    // Everything in the other mode is for somebody else.
+    let all = study("context-query", "1");
+    assert!(served.visitor().join(&all, "Wren").body.contains("no more questions for you"));
+    assert_eq!(served.visitor().join(&all, "Rook").status, 303);
+}
+
+#[test]
+fn whoever_joins_another_study_is_told_how_to_go_on_with_the_first() {
+    let served = served(Limits::default());
+    let [first, second] = Mode::ALL.map(|mode| served.study(mode));
+    let mut visitor = served.visitor();
+    assert!(!visitor.get(&format!("/study/{first}")).body.contains("elsewhere"));
+    visitor.join(&first, "Wren");
+    let back = address_of(&visitor.get(&format!("/study/{second}")));
+    visitor.join(&second, "Lark");
+    assert!(visitor.get("/test/pause").body.contains("Lark"));
+    assert_eq!(visitor.get(&back).status, 303);
+    assert!(visitor.get("/test/pause").body.contains("Wren"));
+}
+
+#[test]
+fn a_closed_study_takes_no_answers_until_it_is_opened_again() {
+    let served = served(Limits::default());
+    let (mut researcher, code) = made(&served);
+    let mut wren = served.visitor();
+    wren.join(&code, "Wren");
+    let shown = wren.get("/test");
+    let seal = researcher.get("/studies").field("seal");
+    researcher.post("/studies/1", &[("seal", &seal), ("action", "close")]);
+    wren.choose(&shown, "0");
+    assert_eq!(served.count("answer"), 0);
+    assert!(wren.get("/test").body.contains("The study has been closed"));
+    assert!(served.visitor().get(&format!("/study/{code}")).body.contains("The study is closed"));
+    researcher.post("/studies/1", &[("seal", &seal), ("action", "open")]);
+    wren.choose(&shown, "0");
+    assert_eq!(served.count("answer"), 1);
+}
+
+#[test]
+fn what_somebody_leaves_can_be_given_to_somebody_else() {
+    let served = served(Limits::default());
+    let (mut researcher, code) = made(&served);
+    for name in ["Wren", "Finch", "Lark", "Rook"] {
+        let mut visitor = served.visitor();
+        visitor.join(&code, name);
+        answer(&mut visitor, if name == "Wren" { 1 } else { 99 });
+    }
+    let page = researcher.get("/studies/1");
+    let (seal, annotator) = (page.field("seal"), page.field("annotator"));
+    let release = [("seal", &*seal), ("annotator", &*annotator), ("action", "release")];
+    researcher.post("/studies/1", &release);
+    // A second time there is nothing left to give.
+    researcher.post("/studies/1", &release);
+    assert_eq!(served.count("share"), 5);
+    let mut heron = served.visitor();
+    assert_eq!(heron.join(&code, "Heron").status, 303);
+    assert_eq!(answer(&mut heron, 99), 5);
+    assert_eq!(served.count("answer"), served.count("item"));
+}
+
+#[test]
+fn questions_are_explored_with_their_scores_and_looks() {
+    let served = served(Limits::default());
+    let mut researcher = served.researcher();
+    let list = researcher.get("/questions?class=V");
+    assert!(list.body.contains("4 questions"), "{}", list.body);
+    let id = &served.site.shelf.sets[0].ids[6];
+    assert!(list.body.contains(&format!("/questions/{id}?class=V")));
+    let page = researcher.get(&format!("/questions/{id}?class=V"));
+    for part in [
+        "Verbs",
+        "bear6",
+        "class=\"answer\"",
+        "What word-distance looked at",
+        "rel=\"next\"",
+        "rel=\"prev\"",
+    ] {
+        assert!(page.body.contains(part), "{part} in {}", page.body);
+    }
+    let count = |query: &str| {
+        let body = researcher.get(&format!("/questions?{query}")).body;
+        let n = body.split(" question").next().unwrap().rsplit('>').next().unwrap().to_owned();
+        n.parse::<usize>().unwrap()
+    };
+    let mut count = count;
+    assert_eq!(count("right=word-distance") + count("wrong=word-distance"), 16);
+    assert_eq!(researcher.get("/questions/0000000000000000").status, 404);
+}
+
+#[test]
+fn a_pasted_passage_is_blanked_and_answered() {
+    let served = served(Limits::default());
+    let mut researcher = served.researcher();
+    let seal = researcher.get("/own").field("seal");
+    let text = "Anna gave the hen some corn. The hen looked at Peter, and Peter looked at Anna. Then the hen ate the corn.";
+    let words = researcher.post("/own", &[("seal", &seal), ("text", text)]);
+    let gap = words.body.split("class=\"word\">hen<").next().unwrap();
+    let gap = gap.rsplit("value=\"").next().unwrap().split('"').next().unwrap();
+    let answered = researcher.post("/own", &[("seal", &seal), ("text", text), ("gap", gap)]);
+    assert!(answered.body.contains("hen <span class=\"tag\">answer</span>"), "{}", answered.body);
+    assert!(answered.body.contains("What word-distance looked at"));
+}
