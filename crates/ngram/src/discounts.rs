@@ -14,6 +14,9 @@ pub struct Fallback {
     pub reason: String,
 }
 
+/// What is smaller is a rounded 0.
+const SMALLEST: f64 = 1e-6;
+
 impl Discounts {
     /// Chosen: half of each step where the counts don't tell, as KenLM's `--discount_fallback` has it.
     pub const FALLBACK: Self = Self([0.5, 1.0, 1.5]);
@@ -30,7 +33,8 @@ impl Discounts {
         let y = n1 / (n1 + 2.0 * n2);
         let discounts = [1.0 - 2.0 * y * n2 / n1, 2.0 - 3.0 * y * n3 / n2, 3.0 - 4.0 * y * n4 / n3];
         for (discount, count) in discounts.into_iter().zip(1u8..) {
-            if !(0.0..=f64::from(count)).contains(&discount) {
+            // Where nothing is taken off, nothing is left for the words that were not seen.
+            if !(SMALLEST..=f64::from(count)).contains(&discount) {
                 let name = if count == 3 { "3 or more".to_owned() } else { count.to_string() };
                 return Err(format!("{discount:.2} would be taken off the adjusted count {name}"));
             }
@@ -63,6 +67,8 @@ mod tests {
         let why = |counts: &[u32]| Discounts::estimate(counts.iter().copied()).unwrap_err();
         assert_eq!(why(&[1, 1, 3]), "none has adjusted count 2");
         assert_eq!(why(&[]), "none has adjusted count 1");
+        // Y = 1/3, D2 = 2 − 3 · 1/3 · 2 = 0.
+        assert_eq!(why(&[1, 2, 3, 3]), "0.00 would be taken off the adjusted count 2");
         // Y = 1/3, D2 = 2 − 3 · 1/3 · 4 = −2.
         assert_eq!(why(&[1, 2, 3, 3, 3, 3]), "-2.00 would be taken off the adjusted count 2");
     }
