@@ -7,22 +7,12 @@
 use serde::Deserialize;
 
 use crate::composition::Composition;
-use crate::epochs::{BATCH, DECAY, EPOCHS, LEARNING_RATE, PATIENCE, Schedule};
-use crate::learnt::{SavedAs, WEIGHTS};
 use crate::memory_format::{Format, windows};
 use crate::settings::Range;
-use crate::soft_model::{CLIP, Design, INIT, OPTIMISER, Optimiser, PRIOR, SAMPLES};
+use crate::soft_model::{Design, Fitting, settings};
 use crate::windows::Encoding;
 use crate::{Entry, Result, Setting, Settings};
 
-const DIM: Setting = Setting {
-    name: "dim",
-    symbol: "p",
-    default: "300",
-    range: Range::Whole(1, 4096),
-    word: None,
-    doc: "Length of an embedding.",
-};
 const WINDOW: Setting = Setting {
     name: "window",
     symbol: "b",
@@ -32,40 +22,13 @@ const WINDOW: Setting = Setting {
     doc: "Words of the window around the blank; an odd number.",
 };
 
-/// The settings of a model: its step, its prior, its own settings, then those of all.
-macro_rules! settings {
-    ($learning_rate:literal, $prior:literal $(, $own:expr)*) => {
-        &[
-            DIM,
-            $($own,)*
-            Setting { default: $learning_rate, ..LEARNING_RATE },
-            Setting { default: "5", ..EPOCHS },
-            PATIENCE,
-            Setting { default: "0.7", ..DECAY },
-            Setting { default: "32", ..BATCH },
-            OPTIMISER,
-            CLIP,
-            SAMPLES,
-            INIT,
-            Setting { default: $prior, ..PRIOR },
-            WEIGHTS,
-        ]
-    };
-}
-
 #[derive(Deserialize)]
 struct Config {
     dim: usize,
     #[serde(default)]
     window: usize,
-    clip: f64,
-    optimiser: Optimiser,
-    samples: Option<usize>,
-    init: f64,
-    prior: f64,
-    weights: SavedAs,
     #[serde(flatten)]
-    schedule: Schedule,
+    fitting: Fitting,
 }
 
 impl Config {
@@ -77,13 +40,7 @@ impl Config {
             hops: 0,
             tied: false,
             time_scale: 0.0,
-            clip: self.clip,
-            optimiser: self.optimiser,
-            samples: self.samples,
-            init: self.init,
-            prior: self.prior,
-            weights: self.weights,
-            schedule: self.schedule,
+            fitting: self.fitting,
         }
     }
 }
@@ -111,7 +68,7 @@ pub(crate) const CONTEXT_QUERY: Entry = Entry {
     name: "embedding-context-query",
     row: "Embedding Model (context+query)",
     section: "§4.3",
-    settings: settings!("0.1", "0"),
+    settings: settings!("300", [], "0.1", "0"),
     learns: true,
     train: |settings, training| context_query(settings).train(settings, training),
     load: |saved| context_query(&saved.settings).load(saved),
@@ -119,7 +76,7 @@ pub(crate) const CONTEXT_QUERY: Entry = Entry {
 pub(crate) const QUERY: Entry = Entry {
     name: "embedding-query",
     row: "Embedding Model (query)",
-    settings: settings!("0.1", "0.2"),
+    settings: settings!("300", [], "0.1", "0.2"),
     train: |settings, training| query(settings).train(settings, training),
     load: |saved| query(&saved.settings).load(saved),
     ..CONTEXT_QUERY
@@ -127,7 +84,7 @@ pub(crate) const QUERY: Entry = Entry {
 pub(crate) const WINDOW_BAG: Entry = Entry {
     name: "embedding-window",
     row: "Embedding Model (window)",
-    settings: settings!("0.06", "0.5", WINDOW),
+    settings: settings!("300", [WINDOW], "0.06", "0.5"),
     train: |settings, training| window(settings, Encoding::Bag)?.train(settings, training),
     load: |saved| window(&saved.settings, Encoding::Bag)?.load(saved),
     ..CONTEXT_QUERY
@@ -135,7 +92,7 @@ pub(crate) const WINDOW_BAG: Entry = Entry {
 pub(crate) const WINDOW_POSITION: Entry = Entry {
     name: "embedding-window-position",
     row: "Embedding Model (window+position)",
-    settings: settings!("0.06", "0.5", WINDOW),
+    settings: settings!("300", [WINDOW], "0.06", "0.5"),
     train: |settings, training| window(settings, Encoding::Positions)?.train(settings, training),
     load: |saved| window(&saved.settings, Encoding::Positions)?.load(saved),
     ..CONTEXT_QUERY

@@ -7,22 +7,12 @@
 use serde::Deserialize;
 
 use crate::composition::Composition;
-use crate::epochs::{BATCH, DECAY, EPOCHS, LEARNING_RATE, PATIENCE, Schedule};
-use crate::learnt::{SavedAs, WEIGHTS};
 use crate::memory_format::{Format, windows};
 use crate::settings::Range;
-use crate::soft_model::{CLIP, Design, INIT, OPTIMISER, Optimiser, PRIOR, SAMPLES};
+use crate::soft_model::{Design, Fitting, settings};
 use crate::windows::Encoding;
 use crate::{Entry, Result, Setting, Settings};
 
-const DIM: Setting = Setting {
-    name: "dim",
-    symbol: "p",
-    default: "100",
-    range: Range::Whole(1, 4096),
-    word: None,
-    doc: "Length of an embedding.",
-};
 const WINDOW: Setting = Setting {
     name: "window",
     symbol: "b",
@@ -93,14 +83,8 @@ struct Config {
     time: bool,
     time_scale: f64,
     max_memories: Option<usize>,
-    clip: f64,
-    optimiser: Optimiser,
-    samples: Option<usize>,
-    init: f64,
-    prior: f64,
-    weights: SavedAs,
     #[serde(flatten)]
-    schedule: Schedule,
+    fitting: Fitting,
 }
 
 impl Config {
@@ -112,13 +96,7 @@ impl Config {
             hops: self.hops,
             tied: self.tied,
             time_scale: if self.time { self.time_scale } else { 0.0 },
-            clip: self.clip,
-            optimiser: self.optimiser,
-            samples: self.samples,
-            init: self.init,
-            prior: self.prior,
-            weights: self.weights,
-            schedule: self.schedule,
+            fitting: self.fitting,
         }
     }
 }
@@ -143,27 +121,12 @@ pub(crate) const WINDOW_MEMORY: Entry = Entry {
     name: "memnn-window",
     row: "MemNNs (window memory)",
     section: "§3.2",
-    settings: &[
-        DIM,
-        WINDOW,
-        ENCODING,
-        HOPS,
-        TIED,
-        TIME,
-        TIME_SCALE,
-        MAX_MEMORIES,
-        Setting { default: "0.05", ..LEARNING_RATE },
-        Setting { default: "5", ..EPOCHS },
-        PATIENCE,
-        Setting { default: "0.7", ..DECAY },
-        Setting { default: "32", ..BATCH },
-        OPTIMISER,
-        CLIP,
-        SAMPLES,
-        INIT,
-        Setting { default: "0.4", ..PRIOR },
-        WEIGHTS,
-    ],
+    settings: settings!(
+        "100",
+        [WINDOW, ENCODING, HOPS, TIED, TIME, TIME_SCALE, MAX_MEMORIES],
+        "0.05",
+        "0.4"
+    ),
     learns: true,
     train: |settings, training| window(settings)?.train(settings, training),
     load: |saved| window(&saved.settings)?.load(saved),
@@ -172,26 +135,12 @@ pub(crate) const SENTENTIAL_MEMORY: Entry = Entry {
     name: "memnn-sentential",
     row: "MemNNs (sentential memory + PE)",
     section: "§3.2",
-    settings: &[
-        DIM,
-        SENTENCE_ENCODING,
-        HOPS,
-        TIED,
-        TIME,
-        TIME_SCALE,
-        MAX_MEMORIES,
-        Setting { default: "0.05", ..LEARNING_RATE },
-        Setting { default: "5", ..EPOCHS },
-        PATIENCE,
-        Setting { default: "0.7", ..DECAY },
-        Setting { default: "32", ..BATCH },
-        OPTIMISER,
-        CLIP,
-        SAMPLES,
-        INIT,
-        Setting { default: "0.1", ..PRIOR },
-        WEIGHTS,
-    ],
+    settings: settings!(
+        "100",
+        [SENTENCE_ENCODING, HOPS, TIED, TIME, TIME_SCALE, MAX_MEMORIES],
+        "0.05",
+        "0.1"
+    ),
     learns: true,
     train: |settings, training| sentential(settings).train(settings, training),
     load: |saved| sentential(&saved.settings).load(saved),

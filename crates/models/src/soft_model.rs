@@ -28,6 +28,16 @@ use crate::{
     Error, Explanation, Look, Model, Part, Reader, Result, Saved, Setting, Settings, Training,
 };
 
+/// The setting for p.
+pub(crate) const DIM: Setting = Setting {
+    name: "dim",
+    symbol: "p",
+    default: "300",
+    range: Range::Whole(1, 4096),
+    word: None,
+    doc: "Length of an embedding.",
+};
+
 /// The setting for how many words a mini-batch is learnt against.
 pub(crate) const SAMPLES: Setting = Setting {
     name: "samples",
@@ -98,14 +108,43 @@ pub(crate) struct Design {
     pub hops: usize,
     pub tied: bool,
     pub time_scale: f64,
-    pub clip: f64,
-    pub optimiser: Optimiser,
-    pub samples: Option<usize>,
-    pub init: f64,
-    pub prior: f64,
-    pub weights: SavedAs,
-    pub schedule: Schedule,
+    pub fitting: Fitting,
 }
+
+/// The settings that all these models share, to be flattened into a model's `Config`.
+#[derive(Deserialize)]
+pub(crate) struct Fitting {
+    clip: f64,
+    optimiser: Optimiser,
+    samples: Option<usize>,
+    init: f64,
+    prior: f64,
+    weights: SavedAs,
+    #[serde(flatten)]
+    schedule: Schedule,
+}
+
+/// The settings of a model: p, its own settings, its step and prior, and the rest of [`Fitting`].
+macro_rules! settings {
+    ($dim:literal, [$($own:expr),*], $learning_rate:literal, $prior:literal) => {
+        &[
+            $crate::Setting { default: $dim, ..$crate::soft_model::DIM },
+            $($own,)*
+            $crate::Setting { default: $learning_rate, ..$crate::epochs::LEARNING_RATE },
+            $crate::Setting { default: "5", ..$crate::epochs::EPOCHS },
+            $crate::epochs::PATIENCE,
+            $crate::Setting { default: "0.7", ..$crate::epochs::DECAY },
+            $crate::Setting { default: "32", ..$crate::epochs::BATCH },
+            $crate::soft_model::OPTIMISER,
+            $crate::soft_model::CLIP,
+            $crate::soft_model::SAMPLES,
+            $crate::soft_model::INIT,
+            $crate::Setting { default: $prior, ..$crate::soft_model::PRIOR },
+            $crate::learnt::WEIGHTS,
+        ]
+    };
+}
+pub(crate) use settings;
 
 impl Design {
     fn shape(&self, format: &Format, words: usize) -> Shape {
@@ -116,7 +155,7 @@ impl Design {
             hops: self.hops,
             composition: self.composition,
             time_scale: self.time_scale,
-            clip: self.clip,
+            clip: self.fitting.clip,
             negligible: NEGLIGIBLE,
             tied: self.tied.then(|| format.middle(words)),
         }
@@ -138,8 +177,8 @@ impl Design {
         let words = dictionary.n_rows();
         let format = (self.format)(words);
         let mut rng = ChaCha8Rng::seed_from_u64(training.seed);
-        let network = Network::new(self.shape(&format, words), self.init, &mut rng);
-        let network = match self.optimiser {
+        let network = Network::new(self.shape(&format, words), self.fitting.init, &mut rng);
+        let network = match self.fitting.optimiser {
             Optimiser::Sgd => network,
             Optimiser::Adagrad => network.with_adagrad(),
         };
@@ -150,12 +189,12 @@ impl Design {
             rows[example.question.candidates[answer].index()]
         };
         let answers: Vec<u32> = questions.par_iter().map(answer).collect();
-        let prior = prior(self.prior, words, &answers);
+        let prior = prior(self.fitting.prior, words, &answers);
         let mut learner = SoftLearner {
             part: &training.train,
             valid: &training.valid,
             seed: training.seed,
-            output: output(self.samples, words, &answers),
+            output: output(self.fitting.samples, words, &answers),
             lowercase: Lowercase::new(training.train.vocabulary()),
             rows,
             questions,
@@ -164,14 +203,14 @@ impl Design {
             network,
             prior,
         };
-        epochs::run(&mut learner, &self.schedule, settings, training)?;
+        epochs::run(&mut learner, &self.fitting.schedule, settings, training)?;
         let SoftLearner { mut network, format, mut prior, .. } = learner;
         let Network { embed_in, embed_out, between_hops, decode, .. } = &mut network;
         for table in [embed_in, embed_out, between_hops, decode, &mut prior] {
-            self.weights.round(table);
+            self.fitting.weights.round(table);
         }
         network.squares = no_squares();
-        let (settings, weights) = (settings.clone(), self.weights);
+        let (settings, weights) = (settings.clone(), self.fitting.weights);
         Ok(Box::new(SoftModel { settings, weights, dictionary, format, network, prior }))
     }
 
@@ -191,7 +230,7 @@ impl Design {
         let format = (self.format)(dictionary.n_rows());
         let squares = no_squares();
         let network = Network { shape, embed_in, embed_out, between_hops, decode, squares };
-        let (settings, weights) = (saved.settings.clone(), self.weights);
+        let (settings, weights) = (saved.settings.clone(), self.fitting.weights);
         Ok(Box::new(SoftModel { settings, weights, dictionary, format, network, prior }))
     }
 }
