@@ -16,6 +16,8 @@ mod excerpt;
 mod filter;
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod hostile_input;
 mod inside;
 pub mod keys;
 mod own;
