@@ -157,11 +157,12 @@ pub trait Device: Clone + Send + Sync + 'static {
         reach: usize,
     );
 
-    /// The softmax of the first `lengths[i]` numbers of each row, in place; the rest of a row becomes 0.
+    /// The softmax of some numbers of each row, those from its first bound up to its second, in place; the
+    /// others become 0, and all of a row without any.
     ///
     /// # Shapes
-    /// `lengths` m, `scores` m × n.
-    fn softmax_rows(&self, scores: PartMut<'_, Self::Array>, lengths: Part<'_, Self::Words>);
+    /// `bounds` m × 2, `scores` m × n.
+    fn softmax_rows(&self, scores: PartMut<'_, Self::Array>, bounds: Part<'_, Self::Words>);
 
     /// The gradient of [`Device::softmax_rows`], in place, from what that gave.
     ///

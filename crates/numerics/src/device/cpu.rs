@@ -199,8 +199,8 @@ impl<R: Real> Device for Cpu<R> {
         rows::smooth(into.part.get(), from.get(), layout, reach);
     }
 
-    fn softmax_rows(&self, scores: PartMut<'_, Pages<R>>, lengths: Part<'_, Vec<u32>>) {
-        softmax::rows(scores.get(), lengths.get());
+    fn softmax_rows(&self, scores: PartMut<'_, Pages<R>>, bounds: Part<'_, Vec<u32>>) {
+        softmax::rows(scores.get(), bounds.get());
     }
 
     fn softmax_rows_backward(
