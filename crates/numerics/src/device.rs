@@ -147,13 +147,17 @@ pub trait Device: Clone + Send + Sync + 'static {
         first: usize,
     );
 
-    /// The mean of the rows in a window around each row, `into[i] = Σ from[i − reach … i + reach] /
-    /// (2 · reach + 1)`, of each batch's matrix by itself; there is nothing beyond its ends. This is its
-    /// own transpose.
+    /// The mean over a window around each number of a row between its bounds, `into[i][j] = Σ from[i][j −
+    /// reach … j + reach] / (2 · reach + 1)`; all beyond the bounds counts and becomes 0. This is its own
+    /// transpose.
+    ///
+    /// # Shapes
+    /// `bounds` m × 2 as in [`Device::softmax_rows`], `into` and `from` m × n.
     fn smooth_rows(
         &self,
-        into: MatrixMut<'_, Self::Array>,
+        into: PartMut<'_, Self::Array>,
         from: Part<'_, Self::Array>,
+        bounds: Part<'_, Self::Words>,
         reach: usize,
     );
 
