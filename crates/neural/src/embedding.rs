@@ -13,12 +13,7 @@ pub struct Embedding {
 
 impl Embedding {
     /// One more table of a network.
-    pub fn plan(
-        plan: &mut Plan,
-        name: &'static str,
-        shape: [usize; 2],
-        initial: Initial,
-    ) -> Self {
+    pub fn plan(plan: &mut Plan, name: &'static str, shape: [usize; 2], initial: Initial) -> Self {
         Self { table: plan.add(name, shape, initial) }
     }
 

@@ -35,9 +35,9 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Device(error) => error.hint(),
-            Self::NoTable { .. } | Self::OtherShape { .. } => {
-                Some("were these weights trained with other settings? train the model again".to_owned())
-            }
+            Self::NoTable { .. } | Self::OtherShape { .. } => Some(
+                "were these weights trained with other settings? train the model again".to_owned(),
+            ),
         }
     }
 }

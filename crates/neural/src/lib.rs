@@ -16,6 +16,7 @@ mod network;
 mod optimiser;
 mod parameters;
 mod sampling;
+mod scoring;
 mod softmax;
 
 pub use embedding::Embedding;

@@ -158,12 +158,7 @@ impl LstmLayer {
     }
 
     /// The last states of a pass.
-    pub fn end<D: Device>(
-        &self,
-        device: &D,
-        pass: &Pass<D::Array>,
-        states: &mut States<D::Array>,
-    ) {
+    pub fn end<D: Device>(&self, device: &D, pass: &Pass<D::Array>, states: &mut States<D::Array>) {
         let (len, first) = (states.hidden.len(), pass.trace.outputs.len());
         device.copy(states.hidden.all_mut(), pass.trace.hiddens.part(first..first + len));
         device.copy(states.cell.all_mut(), pass.trace.cells.part(first..first + len));

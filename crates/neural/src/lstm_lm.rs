@@ -4,9 +4,10 @@
 //! words ──embedding──▶ ──dropout──▶ LSTM (state carried from window to window) ──dropout──▶ softmax
 //! ```
 
-use numerics::device::{Array, Device, Targets};
 use numerics::Real;
+use numerics::device::{Array, Device, Targets};
 
+use crate::Result;
 use crate::embedding::Embedding;
 use crate::lstm::{LstmLayer, Pass, States};
 use crate::network::{Network, Tables};
@@ -14,7 +15,6 @@ use crate::optimiser::{Method, Optimiser};
 use crate::parameters::{self, Initial, Parameters, Plan};
 use crate::sampling::{SampledSoftmax, Sampler};
 use crate::softmax::{Scores, Softmax};
-use crate::Result;
 
 /// The settings of an LSTM language model.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,9 +151,7 @@ impl<D: Device> LstmLm<D> {
         };
         let scores = match sampler {
             None => Room::Full(Scores::new(device, n, self.config.words)?),
-            Some(sampler) => {
-                Room::Sampled(SampledSoftmax::new(device, sampler.size(n), units, n)?)
-            }
+            Some(sampler) => Room::Sampled(SampledSoftmax::new(device, sampler.size(n), units, n)?),
         };
         Ok(Reading {
             words: device.words(&vec![0; n])?,
@@ -178,7 +176,10 @@ impl<D: Device> LstmLm<D> {
         let keep: Vec<D::Real> = window.is_start.iter().map(keep).collect();
         device.write_words(reading.words.all_mut(), &window.words)?;
         device.write(reading.keep.all_mut(), &keep)?;
-        device.write_words(reading.draw.all_mut(), &[self.config.seed as u32, self.optimiser.steps() as u32])?;
+        device.write_words(
+            reading.draw.all_mut(),
+            &[self.config.seed as u32, self.optimiser.steps() as u32],
+        )?;
         let sampled = match (&mut reading.scores, &self.sampler) {
             (Room::Sampled(softmax), Some(sampler)) => {
                 let sample = sampler.sample(&window.targets, self.optimiser.steps());
@@ -220,8 +221,7 @@ impl<D: Device> LstmLm<D> {
         };
         // Chosen: the loss is summed over the steps and averaged over the streams.
         let targets = Targets { words: targets.all(), scale: 1.0 / streams as f64 };
-        let (inputs_of_softmax, targets) =
-            ((out, gradient.all_mut()), (targets, losses.all_mut()));
+        let (inputs_of_softmax, targets) = ((out, gradient.all_mut()), (targets, losses.all_mut()));
         match &mut reading.scores {
             Room::Full(room) => self.softmax.learn(parameters, room, inputs_of_softmax, targets),
             Room::Sampled(room) => {
@@ -389,5 +389,102 @@ mod tests {
     fn so_are_they_with_tied_embeddings_and_dropout() {
         assert!(gradient_error(LstmConfig { is_tied: true, ..config() }, None) < 1e-6);
         assert!(gradient_error(LstmConfig { dropout: 0.3, ..config() }, None) < 1e-6);
+    }
+
+    #[test]
+    fn so_are_they_with_a_softmax_over_a_sample() {
+        let config = LstmConfig { words: 60, ..config() };
+        let counts: Vec<u64> = (1..=60).collect();
+        let sampler = Sampler::new(&counts, 20, 5);
+        assert!(gradient_error(config.clone(), Some(sampler.clone())) < 1e-6);
+        assert!(gradient_error(LstmConfig { is_tied: true, ..config }, Some(sampler)) < 1e-6);
+    }
+
+    /// A text in which each word says which one follows, in windows of five steps of four streams.
+    fn windows(n: usize) -> Vec<Window> {
+        let word = |place: usize, stream: usize| ((place * 3 + stream * 5) % 11) as u32;
+        let window = |first: usize| {
+            let places = (first * 5..first * 5 + 5).flat_map(|t| (0..4).map(move |b| (t, b)));
+            Window {
+                streams: 4,
+                words: places.clone().map(|(t, b)| word(t, b)).collect(),
+                targets: places.clone().map(|(t, b)| word(t + 1, b)).collect(),
+                is_start: places.map(|(t, _)| t == 0).collect(),
+            }
+        };
+        (0..n).map(window).collect()
+    }
+
+    fn trained(config: LstmConfig, sampler: Option<Sampler>, rate: f64) -> f64 {
+        let mut network = LstmLm::new(&Cpu::<f32>::default(), config, sampler).unwrap();
+        let windows = windows(60);
+        for window in &windows {
+            network.step(window, rate).unwrap();
+        }
+        network.loss(&windows[0]).unwrap() / 20.0
+    }
+
+    #[test]
+    fn what_follows_by_rule_is_learnt_by_each_method() {
+        let config = LstmConfig { units: 16, ..config() };
+        assert!(trained(config.clone(), None, 0.5) < 0.1);
+        assert!(trained(LstmConfig { is_tied: true, ..config.clone() }, None, 0.5) < 0.1);
+        let adam = LstmConfig { method: Method::Adam { decay: 0.01 }, ..config.clone() };
+        assert!(trained(adam, None, 0.02) < 0.1);
+        let sampler = Sampler::new(&[1; 60], 20, 1);
+        assert!(trained(LstmConfig { words: 60, ..config }, Some(sampler), 0.5) < 0.2);
+    }
+
+    fn bytes(tables: Tables) -> Vec<(String, Vec<u32>)> {
+        let bits =
+            |table: &numerics::Table<f32>| table.values().iter().map(|v| v.to_bits()).collect();
+        tables.iter().map(|(name, table)| (name.clone(), bits(table))).collect()
+    }
+
+    #[test]
+    fn training_goes_on_after_a_stop_as_if_there_had_been_none() {
+        let config = LstmConfig { method: Method::Adam { decay: 0.0 }, dropout: 0.2, ..config() };
+        let new = || LstmLm::new(&Cpu::<f32>::default(), config.clone(), None).unwrap();
+        let (mut whole, mut before, mut after) = (new(), new(), new());
+        let windows = windows(6);
+        for window in &windows {
+            whole.step(window, 0.01).unwrap();
+            // What is judged in between changes nothing.
+            whole.loss(&windows[0]).unwrap();
+        }
+        for window in &windows[..3] {
+            before.step(window, 0.01).unwrap();
+        }
+        after.set_weights(&before.weights().unwrap()).unwrap();
+        after.set_progress(&before.progress().unwrap()).unwrap();
+        for window in &windows[3..] {
+            after.step(window, 0.01).unwrap();
+        }
+        assert_eq!(bytes(whole.weights().unwrap()), bytes(after.weights().unwrap()));
+        assert_eq!(bytes(whole.progress().unwrap()), bytes(after.progress().unwrap()));
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_bytes() {
+        let weights = |n_threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+            pool.install(|| {
+                let config = LstmConfig { words: 3000, units: 40, ..config() };
+                let mut network = LstmLm::new(&Cpu::<f32>::default(), config, None).unwrap();
+                for window in windows(3) {
+                    network.step(&window, 0.5).unwrap();
+                }
+                bytes(network.weights().unwrap())
+            })
+        };
+        assert_eq!(weights(1), weights(3));
+    }
+
+    #[test]
+    fn a_lost_device_is_an_error_of_the_step() {
+        let mut network = LstmLm::new(&Cpu::<f32>::lost_after(50), config(), None).unwrap();
+        let error = windows(20).iter().find_map(|window| network.step(window, 0.5).err()).unwrap();
+        assert_eq!(error.to_string(), "processor: lost: it was to be lost");
+        assert!(error.hint().unwrap().contains("checkpoint"));
     }
 }

@@ -119,7 +119,8 @@ impl Initial {
             Self::Normal(sd) => Table::normal(rows, columns, sd, rng).values().to_vec(),
             Self::Uniform(bound) => {
                 let unit = f64::from(u32::MAX);
-                let mut draw = || R::from_f64(bound * (2.0 * f64::from(rng.next_u32()) / unit - 1.0));
+                let mut draw =
+                    || R::from_f64(bound * (2.0 * f64::from(rng.next_u32()) / unit - 1.0));
                 (0..rows * columns).map(|_| draw()).collect()
             }
         }

@@ -6,8 +6,8 @@
 //! of that, as the estimate of the full sum over all words asks for (Jean et al. 2015; Bengio & Senécal
 //! 2008). Evaluation always takes the full softmax.
 
-use numerics::device::{Array, Device, NO_TARGET, Part, PartMut, Targets};
 use numerics::Real;
+use numerics::device::{Array, Device, NO_TARGET, Part, PartMut, Targets};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -82,7 +82,8 @@ impl Sampler {
     }
 
     fn describe(&self, is_in: &[bool], targets: &[u32], n_draws: i32) -> Sample {
-        let words: Vec<u32> = (0..is_in.len() as u32).filter(|&word| is_in[word as usize]).collect();
+        let words: Vec<u32> =
+            (0..is_in.len() as u32).filter(|&word| is_in[word as usize]).collect();
         let place = |&target: &u32| match target {
             NO_TARGET => NO_TARGET,
             word => words.partition_point(|&other| other < word) as u32,
@@ -161,15 +162,7 @@ impl<D: Device> SampledSoftmax<D> {
         device.sum_rows(self.bias.all_mut(), 0.0, self.scores.all());
         device.fill(softmax.table.of_mut(gradients), 0.0);
         device.fill(softmax.bias.of_mut(gradients), 0.0);
-        device.scatter_add_rows(
-            softmax.table.of_mut(gradients),
-            self.words.all(),
-            self.rows.all(),
-        );
-        device.scatter_add_rows(
-            softmax.bias.of_mut(gradients),
-            self.words.all(),
-            self.bias.all(),
-        );
+        device.scatter_add_rows(softmax.table.of_mut(gradients), self.words.all(), self.rows.all());
+        device.scatter_add_rows(softmax.bias.of_mut(gradients), self.words.all(), self.bias.all());
     }
 }
