@@ -6,6 +6,8 @@
 //!                  Parameters, on a Device ◀──────────────────────────────────────┘
 //! ```
 
+mod contexts;
+mod convolutional_attention;
 mod embedding;
 mod error;
 #[cfg(test)]
@@ -19,6 +21,8 @@ mod sampling;
 mod scoring;
 mod softmax;
 
+pub use contexts::Contexts;
+pub use convolutional_attention::{ConvolutionalAttention, Looking, Order};
 pub use embedding::Embedding;
 pub use error::{Error, Result};
 pub use lstm::{LstmLayer, Pass, States};
