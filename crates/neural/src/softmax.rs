@@ -13,8 +13,8 @@ use crate::parameters::{Initial, Parameter, Parameters, Plan};
 pub struct Softmax {
     /// Words × dim: of its own, or the embeddings, which are then «tied» (Press & Wolf 2017).
     pub table: Parameter,
-    /// One number a word.
-    pub bias: Parameter,
+    /// One number a word, or nothing.
+    pub bias: Option<Parameter>,
 }
 
 /// Where scores are computed, so many rows at a time.
@@ -22,6 +22,8 @@ pub struct Softmax {
 pub struct Scores<A> {
     rows: usize,
     scores: A,
+    /// Zeros, where there is no bias.
+    no_bias: A,
 }
 
 /// How many scores are held at most: half a gigabyte of `f32`.
@@ -36,7 +38,8 @@ impl<A: Array> Scores<A> {
     pub fn new<D: Device<Array = A>>(device: &D, n: usize, words: usize) -> Result<Self> {
         let most = (MAX_SCORES / words.max(1)).max(1);
         let rows = n.div_ceil(n.div_ceil(most).max(1));
-        Ok(Self { rows, scores: device.zeros(rows * words)? })
+        let (scores, no_bias) = (device.zeros(rows * words)?, device.zeros(words)?);
+        Ok(Self { rows, scores, no_bias })
     }
 }
 
@@ -50,7 +53,16 @@ impl Softmax {
     ) -> Self {
         let own = |plan: &mut Plan| plan.add("output", [words, dim], initial);
         let table = tied.cloned().unwrap_or_else(|| own(plan));
-        Self { table, bias: plan.add("output.bias", [1, words], initial) }
+        Self { table, bias: Some(plan.add("output.bias", [1, words], initial)) }
+    }
+
+    /// One more output layer, over a table of its own and nothing else.
+    pub fn without_bias(plan: &mut Plan, shape: [usize; 2], initial: Initial) -> Self {
+        Self { table: plan.add("output", shape, initial), bias: None }
+    }
+
+    fn bias<'a, A: Array>(&self, values: &'a A, no_bias: &'a A) -> Part<'a, A> {
+        self.bias.as_ref().map_or(no_bias.all(), |bias| bias.of(values))
     }
 
     /// Losses and gradients: those of the parameters are set, not added to.
@@ -81,7 +93,7 @@ impl Softmax {
             );
             device.cross_entropy(
                 scores.reborrow(),
-                self.bias.of(values),
+                self.bias(values, &room.no_bias),
                 Targets { words, ..targets },
                 losses.part_mut(rows),
             );
@@ -92,7 +104,9 @@ impl Softmax {
             device.multiply(into, [0.0, 1.0], down, table);
             let into = self.table.matrix_mut(gradients);
             device.multiply(into, [keep, 1.0], down.transposed(), inputs);
-            device.sum_rows(self.bias.of_mut(gradients), keep, scores);
+            if let Some(bias) = &self.bias {
+                device.sum_rows(bias.of_mut(gradients), keep, scores);
+            }
         }
     }
 
@@ -122,7 +136,7 @@ impl Softmax {
             device.log_probs(
                 into.part_mut(chosen.clone()),
                 scores.read(),
-                self.bias.of(values),
+                self.bias(values, &room.no_bias),
                 words.part(chosen),
             );
         }
