@@ -3,7 +3,7 @@
 //! This is most of the work of a language model: with 512 units and 53,628 words the three products here
 //! are nine tenths of a step. So the scores are written once, and their gradient takes their place.
 
-use numerics::device::{Array, Device, Layout, Part, PartMut, Targets};
+use numerics::device::{Array, Device, Layout, Matrix, MatrixMut, Part, PartMut, Targets};
 
 use crate::Result;
 use crate::parameters::{Initial, Parameter, Parameters, Plan};
@@ -20,7 +20,7 @@ pub struct Softmax {
 /// Where scores are computed, so many rows at a time.
 #[derive(Debug)]
 pub struct Scores<A> {
-    rows: usize,
+    layout: Layout,
     scores: A,
 }
 
@@ -34,9 +34,25 @@ impl<A: Array> Scores<A> {
     /// # Errors
     /// If the device has too little memory.
     pub fn new<D: Device<Array = A>>(device: &D, n: usize, words: usize) -> Result<Self> {
-        let most = (MAX_SCORES / words.max(1)).max(1);
+        /// Rows begin where a GPU reads fastest.
+        const ALIGNMENT: usize = 32;
+        let row_stride = words.next_multiple_of(ALIGNMENT);
+        let most = (MAX_SCORES / row_stride.max(1)).max(1);
         let rows = n.div_ceil(n.div_ceil(most).max(1));
-        Ok(Self { rows, scores: device.zeros(rows * words)? })
+        let layout = Layout { rows, columns: words, row_stride, batch: 1, batch_stride: 0 };
+        Ok(Self { layout, scores: device.zeros(rows * row_stride)? })
+    }
+
+    /// So many rows, to be written.
+    fn rows(&mut self, rows: usize) -> MatrixMut<'_, A> {
+        let layout = Layout { rows, ..self.layout };
+        self.scores.part_mut(0..rows * layout.row_stride).laid_out(layout)
+    }
+
+    /// So many rows that were written.
+    fn written(&self, rows: usize) -> Matrix<'_, A> {
+        let layout = Layout { rows, ..self.layout };
+        self.scores.part(0..rows * layout.row_stride).laid_out(layout)
     }
 }
 
@@ -67,31 +83,20 @@ impl Softmax {
         let Parameters { device, values, gradients, .. } = parameters;
         let (table, dim) = (self.table.matrix(values), self.table.columns());
         let ((inputs, mut gradient), (targets, mut losses)) = (inputs, targets);
-        for first in (0..losses.len).step_by(room.rows) {
-            let rows = first..losses.len.min(first + room.rows);
+        for first in (0..losses.len).step_by(room.layout.rows) {
+            let rows = first..losses.len.min(first + room.layout.rows);
             let numbers = rows.start * dim..rows.end * dim;
             let inputs = inputs.part(numbers.clone()).rows_of(dim);
-            let mut scores = room.scores.part_mut(0..rows.len() * self.table.rows());
-            let words = targets.words.part(rows.clone());
-            device.multiply(
-                scores.reborrow().rows_of(self.table.rows()),
-                [0.0, 1.0],
-                inputs,
-                table.transposed(),
-            );
-            device.cross_entropy(
-                scores.reborrow(),
-                self.bias.of(values),
-                Targets { words, ..targets },
-                losses.part_mut(rows),
-            );
-            let scores = scores.read();
-            let keep = f64::from(u8::from(first > 0));
-            let down = scores.rows_of(self.table.rows());
+            let (n, words) = (rows.len(), targets.words.part(rows.clone()));
+            device.multiply(room.rows(n), [0.0, 1.0], inputs, table.transposed());
+            let targets = Targets { words, ..targets };
+            let losses = losses.part_mut(rows);
+            device.cross_entropy(room.rows(n), self.bias.of(values), targets, losses);
+            let (scores, keep) = (room.written(n), f64::from(u8::from(first > 0)));
             let into = gradient.part_mut(numbers).rows_of(dim);
-            device.multiply(into, [0.0, 1.0], down, table);
+            device.multiply(into, [0.0, 1.0], scores, table);
             let into = self.table.matrix_mut(gradients);
-            device.multiply(into, [keep, 1.0], down.transposed(), inputs);
+            device.multiply(into, [keep, 1.0], scores.transposed(), inputs);
             device.sum_rows(self.bias.of_mut(gradients), keep, scores);
         }
     }
@@ -111,20 +116,14 @@ impl Softmax {
         let dim = self.table.columns();
         let Layout { rows: n, .. } = Layout::of(inputs.len, dim);
         let k = words.len / n.max(1);
-        for first in (0..n).step_by(room.rows) {
-            let rows = first..n.min(first + room.rows);
+        for first in (0..n).step_by(room.layout.rows) {
+            let rows = first..n.min(first + room.layout.rows);
             let inputs = inputs.part(rows.start * dim..rows.end * dim).rows_of(dim);
-            let mut scores = room.scores.part_mut(0..rows.len() * self.table.rows());
             let table = self.table.matrix(values).transposed();
-            let into_scores = scores.reborrow().rows_of(self.table.rows());
-            device.multiply(into_scores, [0.0, 1.0], inputs, table);
+            device.multiply(room.rows(rows.len()), [0.0, 1.0], inputs, table);
             let chosen = rows.start * k..rows.end * k;
-            device.log_probs(
-                into.part_mut(chosen.clone()),
-                scores.read(),
-                self.bias.of(values),
-                words.part(chosen),
-            );
+            let (into, words) = (into.part_mut(chosen.clone()), words.part(chosen));
+            device.log_probs(into, room.written(rows.len()), self.bias.of(values), words);
         }
     }
 }
