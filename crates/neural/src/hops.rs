@@ -270,7 +270,8 @@ impl Hops {
             let of_each = Layout::batch(band.states.batch, shape.memories, dim);
             let into = times.all_mut().laid_out(of_each);
             device.multiply(into, keeping(false), transposed, states.all().laid_out(band.states));
-            device.sum_rows(self.times[which].of_mut(gradients), 0.0, times.all());
+            let of_each = times.all().rows_of(shape.memories * dim);
+            device.sum_rows(self.times[which].of_mut(gradients), 0.0, of_each);
             device.fill(self.embeddings[which].table.of_mut(gradients), 0.0);
         }
         for (embedding, gradient) in self.embeddings.iter().zip(&hopping.embedded_gradients) {

@@ -130,7 +130,7 @@ impl LstmLayer {
         device.multiply(self.recurrent.matrix_mut(gradients), [0.0, 1.0], hiddens, gates);
         let inputs = inputs.rows_of(self.input.rows()).transposed();
         device.multiply(self.input.matrix_mut(gradients), [0.0, 1.0], inputs, gates);
-        device.sum_rows(self.bias.of_mut(gradients), 0.0, trace.gates.all());
+        device.sum_rows(self.bias.of_mut(gradients), 0.0, gates);
     }
 
     /// The gradient of the inputs, after [`LstmLayer::backward`].

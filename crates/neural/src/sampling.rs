@@ -157,7 +157,8 @@ impl<D: Device> SampledSoftmax<D> {
         let (inputs, rows) = (inputs.rows_of(dim), self.rows.all().rows_of(dim));
         let scores = self.scores.all_mut().rows_of(size);
         device.multiply(scores, [0.0, 1.0], inputs, rows.transposed());
-        device.cross_entropy(self.scores.all_mut(), self.bias.all(), targets, losses);
+        let scores = self.scores.all_mut().rows_of(size);
+        device.cross_entropy(scores, self.bias.all(), targets, losses);
         let scores = self.scores.all().rows_of(size);
         device.multiply(gradient.rows_of(dim), [0.0, 1.0], scores, rows);
         let into = self.rows.all_mut().rows_of(dim);
@@ -165,7 +166,7 @@ impl<D: Device> SampledSoftmax<D> {
         device.fill(softmax.table.of_mut(gradients), 0.0);
         device.scatter_add_rows(softmax.table.of_mut(gradients), self.words.all(), self.rows.all());
         if let Some(bias) = &softmax.bias {
-            device.sum_rows(self.bias.all_mut(), 0.0, self.scores.all());
+            device.sum_rows(self.bias.all_mut(), 0.0, scores);
             device.fill(bias.of_mut(gradients), 0.0);
             device.scatter_add_rows(bias.of_mut(gradients), self.words.all(), self.bias.all());
         }

@@ -103,7 +103,7 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
         words: Part<'_, Self::Words>,
     );
 
-    /// The transpose of that: `table[words[i]] += from[i]`, in the order of the words.
+    /// The transpose of that: `table[words[i]] += from[i]`, on the processor in the order of the words.
     ///
     /// # Shapes
     /// As in [`Device::gather_rows`].
@@ -124,7 +124,7 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     ///
     /// # Shapes
     /// `into` n, `from` m × n.
-    fn sum_rows(&self, into: PartMut<'_, Self::Array>, keep: f64, from: Part<'_, Self::Array>);
+    fn sum_rows(&self, into: PartMut<'_, Self::Array>, keep: f64, from: Matrix<'_, Self::Array>);
 
     /// Sets each number to 0 with some probability and multiplies the others, so that the mean stays
     /// (Srivastava et al. 2014). The draw, [seed, step], and the layer's number decide which: the same
@@ -188,7 +188,7 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     /// `targets` m, `losses` m, `bias` n, `scores` m × n.
     fn cross_entropy(
         &self,
-        scores: PartMut<'_, Self::Array>,
+        scores: MatrixMut<'_, Self::Array>,
         bias: Part<'_, Self::Array>,
         targets: Targets<'_, Self::Words>,
         losses: PartMut<'_, Self::Array>,
@@ -201,7 +201,7 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     fn log_probs(
         &self,
         into: PartMut<'_, Self::Array>,
-        scores: Part<'_, Self::Array>,
+        scores: Matrix<'_, Self::Array>,
         bias: Part<'_, Self::Array>,
         words: Part<'_, Self::Words>,
     );

@@ -166,8 +166,8 @@ impl<R: Real> Device for Cpu<R> {
         rows::add_to_rows(into.get(), row.get());
     }
 
-    fn sum_rows(&self, into: PartMut<'_, Pages<R>>, keep: f64, from: Part<'_, Pages<R>>) {
-        rows::sum(into.get(), R::from_f64(keep), from.get());
+    fn sum_rows(&self, into: PartMut<'_, Pages<R>>, keep: f64, from: Matrix<'_, Pages<R>>) {
+        rows::sum(into.get(), R::from_f64(keep), from.part.get(), from.layout.row_stride);
     }
 
     fn dropout(
@@ -219,23 +219,25 @@ impl<R: Real> Device for Cpu<R> {
 
     fn cross_entropy(
         &self,
-        scores: PartMut<'_, Pages<R>>,
+        scores: MatrixMut<'_, Pages<R>>,
         bias: Part<'_, Pages<R>>,
         targets: Targets<'_, Vec<u32>>,
         losses: PartMut<'_, Pages<R>>,
     ) {
         let (words, scale) = (targets.words.get(), R::from_f64(targets.scale));
-        softmax::cross_entropy(scores.get(), bias.get(), (words, scale), losses.get());
+        let scores = (scores.part.get(), scores.layout.row_stride);
+        softmax::cross_entropy(scores, bias.get(), (words, scale), losses.get());
     }
 
     fn log_probs(
         &self,
         into: PartMut<'_, Pages<R>>,
-        scores: Part<'_, Pages<R>>,
+        scores: Matrix<'_, Pages<R>>,
         bias: Part<'_, Pages<R>>,
         words: Part<'_, Vec<u32>>,
     ) {
-        softmax::log_probs(into.get(), scores.get(), bias.get(), words.get());
+        let scores = (scores.part.get(), scores.layout);
+        softmax::log_probs(into.get(), scores, bias.get(), words.get());
     }
 
     fn lstm_forward(&self, lstm: Lstm<'_, Pages<R>>, trace: &mut Trace<Pages<R>>) {

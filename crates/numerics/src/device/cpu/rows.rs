@@ -40,13 +40,13 @@ pub fn add_to_rows<R: Real>(into: &mut [R], row: &[R]) {
     for_each_row(into, row.len(), |into, _| axpy(R::ONE, row, into));
 }
 
-pub fn sum<R: Real>(into: &mut [R], keep: R, from: &[R]) {
+pub fn sum<R: Real>(into: &mut [R], keep: R, from: &[R], row_stride: usize) {
     /// Columns that are summed together: their sums stay in the nearest cache.
     const WIDTH: usize = 1024;
-    let columns = into.len();
+    assert!(into.len() <= row_stride, "columns");
     into.par_chunks_mut(WIDTH).enumerate().for_each(|(block, into)| {
         into.iter_mut().for_each(|sum| *sum = if keep == R::ZERO { R::ZERO } else { keep * *sum });
-        for row in from.chunks_exact(columns) {
+        for row in from.chunks(row_stride) {
             axpy(R::ONE, &row[block * WIDTH..][..into.len()], into);
         }
     });

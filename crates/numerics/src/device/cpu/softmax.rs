@@ -4,7 +4,7 @@ use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::for_each_row;
-use crate::device::NO_TARGET;
+use crate::device::{Layout, NO_TARGET};
 use crate::{Real, dot};
 
 pub fn rows<R: Real>(scores: &mut [R], bounds: &[u32]) {
@@ -33,15 +33,17 @@ pub fn rows_backward<R: Real>(gradient: &mut [R], attention: &[R], columns: usiz
 }
 
 pub fn cross_entropy<R: Real>(
-    scores: &mut [R],
+    (scores, row_stride): (&mut [R], usize),
     bias: &[R],
     (targets, scale): (&[u32], R),
     losses: &mut [R],
 ) {
     let columns = bias.len();
-    assert_eq!((losses.len(), scores.len()), (targets.len(), targets.len() * columns), "shapes");
-    let rows = scores.par_chunks_mut(columns.max(1)).zip(losses.par_iter_mut()).zip(targets);
+    let n_rows = scores.len().div_ceil(row_stride.max(1));
+    assert_eq!((losses.len(), n_rows), (targets.len(), targets.len()), "shapes");
+    let rows = scores.par_chunks_mut(row_stride.max(1)).zip(losses.par_iter_mut()).zip(targets);
     rows.for_each(|((row, loss), &target)| {
+        let row = &mut row[..columns];
         if target == NO_TARGET {
             *loss = R::ZERO;
             return row.fill(R::ZERO);
@@ -56,14 +58,18 @@ pub fn cross_entropy<R: Real>(
     });
 }
 
-pub fn log_probs<R: Real>(into: &mut [R], scores: &[R], bias: &[R], words: &[u32]) {
-    let columns = bias.len();
-    let n_rows = scores.len() / columns.max(1);
-    let n_words = words.len() / n_rows.max(1);
-    assert_eq!((into.len(), words.len()), (words.len(), n_rows * n_words), "shapes");
-    let rows = into.par_chunks_mut(n_words.max(1)).zip(scores.par_chunks(columns.max(1)));
+pub fn log_probs<R: Real>(
+    into: &mut [R],
+    (scores, layout): (&[R], Layout),
+    bias: &[R],
+    words: &[u32],
+) {
+    let n_words = words.len() / layout.rows.max(1);
+    let expected = (words.len(), layout.rows * n_words, layout.columns);
+    assert_eq!((into.len(), words.len(), bias.len()), expected, "shapes");
+    let rows = into.par_chunks_mut(n_words.max(1)).zip(scores.par_chunks(layout.row_stride.max(1)));
     rows.zip(words.par_chunks(n_words.max(1))).for_each(|((into, scores), words)| {
-        let mut row = scores.to_vec();
+        let mut row = scores[..bias.len()].to_vec();
         let row = row.as_mut_slice();
         let log = pulp::Arch::new().dispatch(Exponentials { row, bias: Some(bias) }).log();
         for (into, &word) in into.iter_mut().zip(words) {
