@@ -302,7 +302,7 @@ impl Learner for SoftLearner<'_> {
         Ok(self.network.step(&batch_of, &self.output, rate, &mut rng))
     }
 
-    fn validate(&self) -> Result<Validation> {
+    fn validate(&mut self) -> Result<Validation> {
         let reader = SoftReader {
             lowercase: Lowercase::new(self.valid.vocabulary()),
             rows: self.rows.clone(),
