@@ -353,7 +353,7 @@ impl Model for SoftModel {
     }
 
     fn save(&self, folder: &Path) -> Result<()> {
-        learnt::write(folder, &self.dictionary, &self.tables(), self.weights, &self.settings)
+        learnt::write(folder, self.dictionary.words(), &self.tables(), self.weights, &self.settings)
     }
 }
 
