@@ -11,6 +11,15 @@ impl From<numerics::Error> for Error {
         match error {
             numerics::Error::File { path, reason } => Self::unreadable(&path, reason),
             numerics::Error::Damaged { path, reason } => Self::Damaged { path, line: None, reason },
+            error => Self::Device(error),
+        }
+    }
+}
+
+impl From<neural::Error> for Error {
+    fn from(error: neural::Error) -> Self {
+        match error {
+            neural::Error::Device(error) => error.into(),
         }
     }
 }
@@ -125,6 +134,9 @@ pub enum Error {
         /// The step of SGD at that time.
         learning_rate: f64,
     },
+    /// A device that is not there, has too little memory or is lost.
+    #[error(transparent)]
+    Device(numerics::Error),
     /// A language model that can't be estimated, read or written.
     #[error(transparent)]
     LanguageModel(#[from] ngram::Error),
@@ -192,6 +204,7 @@ impl Error {
             Self::NotFinite { .. } => {
                 Some("the model diverged or its files are damaged: train it again".to_owned())
             }
+            Self::Device(error) => error.hint(),
             Self::LanguageModel(error) => error.hint(),
             Self::SettingValue { .. } | Self::File { .. } => None,
         }

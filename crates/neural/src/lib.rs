@@ -2,5 +2,9 @@
 //! is a word? They know numbers of words, never spellings.
 
 mod error;
+mod streams;
+mod window;
 
 pub use error::{Error, Result};
+pub use streams::{Streams, Text};
+pub use window::{NONE, Window};
