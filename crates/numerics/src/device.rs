@@ -85,8 +85,7 @@ pub trait Device: Clone + Send + Sync + 'static {
     fn multiply(
         &self,
         into: MatrixMut<'_, Self::Array>,
-        keep: f64,
-        scale: f64,
+        keep_and_scale: [f64; 2],
         left: Matrix<'_, Self::Array>,
         right: Matrix<'_, Self::Array>,
     );
@@ -175,8 +174,8 @@ pub trait Device: Clone + Send + Sync + 'static {
         columns: usize,
     );
 
-    /// −ln softmax(scores + bias)\[target\] of each row into `losses`; its gradient, times `scale`, takes the
-    /// place of the scores. [`NO_TARGET`] gives 0.
+    /// −ln softmax(scores + bias)\[target\] of each row into `losses`; its gradient, times the
+    /// targets' scale, takes the place of the scores. [`NO_TARGET`] gives 0.
     ///
     /// # Shapes
     /// `targets` m, `losses` m, `bias` n, `scores` m × n.
@@ -184,9 +183,8 @@ pub trait Device: Clone + Send + Sync + 'static {
         &self,
         scores: PartMut<'_, Self::Array>,
         bias: Part<'_, Self::Array>,
-        targets: Part<'_, Self::Words>,
+        targets: Targets<'_, Self::Words>,
         losses: PartMut<'_, Self::Array>,
-        scale: f64,
     );
 
     /// ln softmax(scores + bias)\[word\] of each row and each of its words; [`NO_TARGET`] gives 0.
@@ -216,17 +214,17 @@ pub trait Device: Clone + Send + Sync + 'static {
     /// Σ x² into the one number of `into`.
     fn sum_of_squares(&self, into: PartMut<'_, Self::Array>, from: Part<'_, Self::Array>);
 
-    /// A step of SGD: `values −= rate · min(1, clip / √square) · gradient`, with `settings` = [rate, clip].
+    /// A step of SGD: `values −= rate · min(1, clip / √square) · gradient`, with `settings` =
+    /// [square, rate, clip]: [`Device::sum_of_squares`] of all gradients goes into the first.
     fn descend(
         &self,
         values: PartMut<'_, Self::Array>,
         gradient: Part<'_, Self::Array>,
-        square: Part<'_, Self::Array>,
         settings: Part<'_, Self::Array>,
     );
 
     /// A step of AdamW (Kingma & Ba 2015; Loshchilov & Hutter 2019) on the clipped gradient, with
-    /// `settings` = [rate, clip, β₁, β₂, ε, decay, 1 − β₁ᵗ, 1 − β₂ᵗ].
+    /// `settings` = [square, rate, clip, β₁, β₂, ε, decay, 1 − β₁ᵗ, 1 − β₂ᵗ].
     ///
     /// # Shapes
     /// `moments` is the first moment of each value, then the second of each.
@@ -235,9 +233,17 @@ pub trait Device: Clone + Send + Sync + 'static {
         values: PartMut<'_, Self::Array>,
         moments: PartMut<'_, Self::Array>,
         gradient: Part<'_, Self::Array>,
-        square: Part<'_, Self::Array>,
         settings: Part<'_, Self::Array>,
     );
+}
+
+/// What is to be learnt from the rows of a matrix of scores.
+#[derive(Debug)]
+pub struct Targets<'a, W> {
+    /// The right word of each row, or [`NO_TARGET`].
+    pub words: Part<'a, W>,
+    /// What the gradient of each row is multiplied with.
+    pub scale: f64,
 }
 
 /// What an LSTM's recurrence reads.

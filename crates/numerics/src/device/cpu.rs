@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::part::shape_of_product;
-use super::{Array, Device, Lstm, Matrix, MatrixMut, Part, PartMut, Trace};
+use super::{Array, Device, Lstm, Matrix, MatrixMut, Part, PartMut, Targets, Trace};
 use crate::pages::Pages;
 use crate::product;
 use crate::{Error, Real, Result};
@@ -130,8 +130,7 @@ impl<R: Real> Device for Cpu<R> {
     fn multiply(
         &self,
         into: MatrixMut<'_, Pages<R>>,
-        keep: f64,
-        scale: f64,
+        [keep, scale]: [f64; 2],
         left: Matrix<'_, Pages<R>>,
         right: Matrix<'_, Pages<R>>,
     ) {
@@ -217,12 +216,11 @@ impl<R: Real> Device for Cpu<R> {
         &self,
         scores: PartMut<'_, Pages<R>>,
         bias: Part<'_, Pages<R>>,
-        targets: Part<'_, Vec<u32>>,
+        targets: Targets<'_, Vec<u32>>,
         losses: PartMut<'_, Pages<R>>,
-        scale: f64,
     ) {
-        let (scores, losses) = (scores.get(), losses.get());
-        softmax::cross_entropy(scores, bias.get(), targets.get(), losses, R::from_f64(scale));
+        let (words, scale) = (targets.words.get(), R::from_f64(targets.scale));
+        softmax::cross_entropy(scores.get(), bias.get(), (words, scale), losses.get());
     }
 
     fn log_probs(
@@ -256,10 +254,9 @@ impl<R: Real> Device for Cpu<R> {
         &self,
         values: PartMut<'_, Pages<R>>,
         gradient: Part<'_, Pages<R>>,
-        square: Part<'_, Pages<R>>,
         settings: Part<'_, Pages<R>>,
     ) {
-        optimise::descend(values.get(), gradient.get(), square.get()[0], settings.get());
+        optimise::descend(values.get(), gradient.get(), settings.get());
     }
 
     fn adam(
@@ -267,11 +264,10 @@ impl<R: Real> Device for Cpu<R> {
         values: PartMut<'_, Pages<R>>,
         moments: PartMut<'_, Pages<R>>,
         gradient: Part<'_, Pages<R>>,
-        square: Part<'_, Pages<R>>,
         settings: Part<'_, Pages<R>>,
     ) {
         let (values, moments) = (values.get(), moments.get());
-        optimise::adam(values, moments, gradient.get(), square.get()[0], settings.get());
+        optimise::adam(values, moments, gradient.get(), settings.get());
     }
 }
 

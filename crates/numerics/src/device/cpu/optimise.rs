@@ -17,24 +17,18 @@ fn shrink<R: Real>(square: R, clip: R) -> R {
     if norm > clip { clip / norm } else { R::ONE }
 }
 
-pub fn descend<R: Real>(values: &mut [R], gradient: &[R], square: R, settings: &[R]) {
+pub fn descend<R: Real>(values: &mut [R], gradient: &[R], settings: &[R]) {
     assert_eq!(values.len(), gradient.len(), "a gradient for each value");
-    let scale = -settings[0] * shrink(square, settings[1]);
+    let scale = -settings[1] * shrink(settings[0], settings[2]);
     let blocks = values.par_chunks_mut(BLOCK).zip(gradient.par_chunks(BLOCK));
     blocks.for_each(|(values, gradient)| axpy(scale, gradient, values));
 }
 
-pub fn adam<R: Real>(
-    values: &mut [R],
-    moments: &mut [R],
-    gradient: &[R],
-    square: R,
-    settings: &[R],
-) {
+pub fn adam<R: Real>(values: &mut [R], moments: &mut [R], gradient: &[R], settings: &[R]) {
     assert_eq!(values.len(), gradient.len(), "a gradient for each value");
     assert_eq!(moments.len(), 2 * values.len(), "two moments for each value");
     let (first, second) = moments.split_at_mut(values.len());
-    let shrink = shrink(square, settings[1]);
+    let shrink = shrink(settings[0], settings[2]);
     let blocks = values
         .par_chunks_mut(BLOCK)
         .zip(first.par_chunks_mut(BLOCK))
@@ -59,8 +53,9 @@ impl<R: Real> WithSimd for Adam<'_, R> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let &[rate, _, beta_1, beta_2, epsilon, decay, unbias_1, unbias_2] = self.settings else {
-            panic!("eight settings of AdamW, found {}", self.settings.len());
+        let &[_, rate, _, beta_1, beta_2, epsilon, decay, unbias_1, unbias_2] = self.settings
+        else {
+            panic!("nine settings of AdamW, found {}", self.settings.len());
         };
         let n = self.values.len();
         let (first, second) = (&mut self.first[..n], &mut self.second[..n]);

@@ -31,9 +31,8 @@ pub fn rows_backward<R: Real>(gradient: &mut [R], attention: &[R], columns: usiz
 pub fn cross_entropy<R: Real>(
     scores: &mut [R],
     bias: &[R],
-    targets: &[u32],
+    (targets, scale): (&[u32], R),
     losses: &mut [R],
-    scale: R,
 ) {
     let columns = bias.len();
     assert_eq!((losses.len(), scores.len()), (targets.len(), targets.len() * columns), "shapes");
