@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use evaluation::{Prediction, Predictions, QuestionIndex, ensemble, exclude_cooccurrences};
-use models::Model;
+use models::{DeviceChoice, Model};
 use questions::{QuestionSet, Split};
 use report::{Looked, Run};
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,8 @@ pub struct Reproduction<'a> {
     pub combined: BTreeSet<String>,
     /// The first seed.
     pub seed: u64,
+    /// Where networks learn and answer.
+    pub device: DeviceChoice,
     /// Whether results of other versions of the program are taken as they are.
     pub any_version: bool,
     /// Whether it is written down what models look at.
@@ -307,8 +309,9 @@ impl Reproduction<'_> {
         let Training { row, seed, name } = training;
         let folder = self.model(name);
         let data = format!("{}{}", self.data, if row.anonymise { ANONYMISED } else { "" });
-        let job = Job { settings: &row.settings, seed: *seed, data: &data };
-        if let Ok((model, manifest)) = models::load(&folder)
+        let device = self.device;
+        let job = Job { settings: &row.settings, seed: *seed, data: &data, device };
+        if let Ok((model, manifest)) = models::load_on(&folder, device)
             && manifest.model == row.entry.name
             && manifest.settings == *row.settings.values()
             && manifest.provenance == job.provenance()
@@ -322,7 +325,7 @@ impl Reproduction<'_> {
             }
         }
         job.train(set, &folder, true, self.progress)?;
-        Ok(models::load(&folder)?.0)
+        Ok(models::load_on(&folder, device)?.0)
     }
 
     fn explain(

@@ -94,6 +94,11 @@ pub(crate) trait Learner {
         questions.len()
     }
 
+    /// What [`Self::n_targets`] counts.
+    fn counts(&self) -> &'static str {
+        "questions"
+    }
+
     /// The step of gradient descent after some epochs and this share of the next.
     fn learning_rate(&self, schedule: &Schedule, past: &[Epoch], _share: f64) -> f64 {
         // One factor after the other: `powi` may differ from machine to machine.
@@ -229,7 +234,7 @@ fn one_epoch(
         let shown = done * N_REPORTS / total.max(1);
         done += n_targets;
         if done * N_REPORTS / total.max(1) > shown {
-            training.reporter.report(Event::Progress { done, total });
+            training.reporter.report(Event::Progress { done, total, of: learner.counts() });
         }
     }
     Ok(sum / total.max(1) as f64)

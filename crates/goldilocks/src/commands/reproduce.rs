@@ -23,6 +23,7 @@ use super::build::build_tales;
 use super::{counted, print};
 use crate::cli::VERSION;
 use crate::date::today;
+use crate::device::DeviceOption;
 use crate::experiment::{Combination, Experiment, Planned};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -47,6 +48,8 @@ pub struct Options {
     /// Seed of every random choice
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::seed())]
     seed: u64,
+    #[command(flatten)]
+    device: DeviceOption,
     /// Take results that other versions of the program made as they are; the report names them
     #[arg(long)]
     any_version: bool,
@@ -86,6 +89,7 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
         on: splits(&experiment, &kinds),
         combined: combined(&experiment, &plan),
         seed: options.seed,
+        device: options.device.device,
         any_version: options.any_version,
         figure_2: experiment.figure_2,
         progress,
