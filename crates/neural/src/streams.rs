@@ -6,7 +6,9 @@
 
 use std::ops::Range;
 
-use crate::window::Window;
+use numerics::device::NO_TARGET;
+
+use crate::Window;
 
 /// The words of books, one behind the other.
 #[derive(Clone, Debug)]
@@ -131,8 +133,13 @@ impl<'a> Streams<'a> {
 
     /// A window; all have the same size, the last one is padded.
     pub fn window(&self, number: usize) -> Window {
-        let mut window = Window::empty(self.rows, self.steps);
-        window.words.fill(self.text.end);
+        let n = self.rows * self.steps;
+        let mut window = Window {
+            streams: self.rows,
+            words: vec![self.text.end; n],
+            targets: vec![NO_TARGET; n],
+            is_start: vec![false; n],
+        };
         for row in 0..self.rows {
             for step in 0..self.steps {
                 let (within, to) = (number * self.steps + step, step * self.rows + row);
@@ -142,7 +149,7 @@ impl<'a> Streams<'a> {
                 }
                 window.words[to] = self.text.words[place];
                 window.targets[to] = self.text.words[place + 1];
-                window.starts[to] = u32::from(within == 0 || self.text.starts_book(place));
+                window.is_start[to] = within == 0 || self.text.starts_book(place);
             }
         }
         window
@@ -154,7 +161,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::window::NONE;
 
     /// The end of sentence is 0; two books: `1 2. 3.` and `4 5 6.`
     fn text() -> Text {
@@ -203,11 +209,12 @@ mod tests {
         let (first, second) = (streams.window(0), streams.window(1));
         assert_eq!(first.words, [0, 0, 1, 4, 2, 5]);
         assert_eq!(first.targets, [1, 4, 2, 5, 0, 6]);
-        assert_eq!(first.starts, [1, 1, 0, 0, 0, 0]);
+        assert_eq!(first.is_start, [true, true, false, false, false, false]);
         assert_eq!(second.words, [0, 6, 3, 0, 0, 0]);
-        assert_eq!(second.targets, [3, 0, 0, NONE, NONE, NONE]);
+        assert_eq!(second.targets, [3, 0, 0, NO_TARGET, NO_TARGET, NO_TARGET]);
         let one = Streams::new(&text, 1, 9).window(0);
-        assert_eq!(one.starts, [1, 0, 0, 0, 0, 1, 0, 0, 0]);
+        let starts: Vec<usize> = (0..9).filter(|&place| one.is_start[place]).collect();
+        assert_eq!(starts, [0, 5]);
     }
 
     proptest! {
@@ -222,10 +229,9 @@ mod tests {
             let mut of_rows = vec![Vec::new(); rows];
             for number in 0..streams.len() {
                 let window = streams.window(number);
-                prop_assert_eq!(window.n_targets(), streams.n_targets(number));
-                for (place, &target) in window.targets.iter().enumerate().filter(|(_, t)| **t != NONE) {
-                    of_rows[place % rows].push(target);
-                }
+                let targets = window.targets.iter().enumerate().filter(|(_, t)| **t != NO_TARGET);
+                prop_assert_eq!(targets.clone().count(), streams.n_targets(number));
+                targets.for_each(|(place, &target)| of_rows[place % rows].push(target));
             }
             prop_assert_eq!(of_rows.concat(), text.words[1..].to_vec());
         }
