@@ -20,6 +20,7 @@ impl From<neural::Error> for Error {
     fn from(error: neural::Error) -> Self {
         match error {
             neural::Error::Device(error) => error.into(),
+            error => Self::Network(error),
         }
     }
 }
@@ -137,6 +138,9 @@ pub enum Error {
     /// A device that is not there, has too little memory or is lost.
     #[error(transparent)]
     Device(numerics::Error),
+    /// Weights that are not a network's.
+    #[error(transparent)]
+    Network(neural::Error),
     /// A language model that can't be estimated, read or written.
     #[error(transparent)]
     LanguageModel(#[from] ngram::Error),
@@ -205,6 +209,7 @@ impl Error {
                 Some("the model diverged or its files are damaged: train it again".to_owned())
             }
             Self::Device(error) => error.hint(),
+            Self::Network(error) => error.hint(),
             Self::LanguageModel(error) => error.hint(),
             Self::SettingValue { .. } | Self::File { .. } => None,
         }

@@ -22,5 +22,5 @@ pub trait FillsBlanks: Send + Sync {
     ///
     /// # Errors
     /// If the device fails.
-    fn log_probs(&self, texts: &[Cloze]) -> Result<Vec<Vec<f64>>>;
+    fn fill(&self, texts: &[Cloze]) -> Result<Vec<Vec<f64>>>;
 }

@@ -15,6 +15,8 @@ mod part;
 pub use cpu::Cpu;
 pub use part::{Array, Layout, Matrix, MatrixMut, Part, PartMut};
 
+use std::fmt::Debug;
+
 use crate::{Real, Result};
 
 /// The target of a row that is not to be learnt from, such as padding.
@@ -24,15 +26,15 @@ pub const NO_TARGET: u32 = u32::MAX;
 ///
 /// # Panics
 /// All operations panic where shapes don't fit: that is a mistake in a network, not in its input.
-pub trait Device: Clone + Send + Sync + 'static {
+pub trait Device: Clone + Debug + Send + Sync + 'static {
     /// The numbers.
     type Real: Real;
     /// Numbers that live there.
-    type Array: Array + Send + Sync;
+    type Array: Array + Debug + Send + Sync;
     /// Numbers of words that live there.
-    type Words: Array + Send + Sync;
+    type Words: Array + Debug + Send + Sync;
     /// Operations that were recorded so that they can be repeated; at first none.
-    type Recorded: Default + Send;
+    type Recorded: Debug + Default + Send;
 
     /// So many zeros.
     ///

@@ -63,6 +63,15 @@ impl<A: ?Sized> Clone for Part<'_, A> {
 impl<A: ?Sized> Copy for Part<'_, A> {}
 
 impl<'a, A> Part<'a, A> {
+    /// Some of it.
+    ///
+    /// # Panics
+    /// If the range goes beyond the end.
+    pub fn part(self, range: Range<usize>) -> Self {
+        check(&range, self.len);
+        Self { start: self.start + range.start, len: range.len(), ..self }
+    }
+
     /// It as a matrix whose rows stand one after the other.
     ///
     /// # Panics
@@ -92,6 +101,25 @@ pub struct PartMut<'a, A: ?Sized> {
 }
 
 impl<'a, A> PartMut<'a, A> {
+    /// Some of it.
+    ///
+    /// # Panics
+    /// If the range goes beyond the end.
+    pub fn part_mut(&mut self, range: Range<usize>) -> PartMut<'_, A> {
+        check(&range, self.len);
+        PartMut { array: self.array, start: self.start + range.start, len: range.len() }
+    }
+
+    /// All of it, for a while.
+    pub fn reborrow(&mut self) -> PartMut<'_, A> {
+        self.part_mut(0..self.len)
+    }
+
+    /// All of it, to be read from now on.
+    pub fn read(self) -> Part<'a, A> {
+        Part { array: self.array, start: self.start, len: self.len }
+    }
+
     /// It as a matrix whose rows stand one after the other.
     ///
     /// # Panics
