@@ -164,7 +164,7 @@ impl Learner for SelfSupervised<'_> {
         Ok(loss)
     }
 
-    fn validate(&self) -> Result<Validation> {
+    fn validate(&mut self) -> Result<Validation> {
         let reader = self.model.reader(self.training.valid.vocabulary());
         let accuracy = self.training.valid.accuracy(|question| reader.score(question));
         Ok(Validation { loss: None, accuracy })

@@ -302,7 +302,7 @@ impl Learner for SoftLearner<'_> {
         Ok(self.network.step(&batch_of, &self.output, rate, &mut rng))
     }
 
-    fn validate(&self) -> Result<Validation> {
+    fn validate(&mut self) -> Result<Validation> {
         let reader = SoftReader {
             lowercase: Lowercase::new(self.valid.vocabulary()),
             rows: self.rows.clone(),
@@ -353,7 +353,7 @@ impl Model for SoftModel {
     }
 
     fn save(&self, folder: &Path) -> Result<()> {
-        learnt::write(folder, &self.dictionary, &self.tables(), self.weights, &self.settings)
+        learnt::write(folder, self.dictionary.words(), &self.tables(), self.weights, &self.settings)
     }
 }
 

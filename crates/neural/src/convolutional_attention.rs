@@ -103,12 +103,7 @@ impl Shape {
 
 impl ConvolutionalAttention {
     /// One more layer of a network.
-    pub fn plan(
-        plan: &mut Plan,
-        [words, dim]: [usize; 2],
-        reach: usize,
-        initial: Initial,
-    ) -> Self {
+    pub fn plan(plan: &mut Plan, [words, dim]: [usize; 2], reach: usize, initial: Initial) -> Self {
         Self {
             embedding: Embedding::plan(plan, "context.embedding", [words, dim], initial),
             matching: plan.add("context.matching", [dim, dim], initial),
@@ -133,9 +128,8 @@ impl ConvolutionalAttention {
     ) -> Result<Looking<D>> {
         let shape = Shape::of(contexts, order);
         let (n, dim) = (shape.contexts * shape.places, self.dim());
-        let pair = |len: usize| -> Result<[D::Array; 2]> {
-            Ok([device.zeros(len)?, device.zeros(len)?])
-        };
+        let pair =
+            |len: usize| -> Result<[D::Array; 2]> { Ok([device.zeros(len)?, device.zeros(len)?]) };
         Ok(Looking {
             words: device.words(&contexts.words)?,
             bounds: device.words(&contexts.bounds)?,
@@ -323,11 +317,8 @@ mod tests {
     #[test]
     fn gradients_are_those_of_central_differences() {
         for order in [Order::StepByStep, Order::ContextByContext] {
-            let worst = worst_gradient_error(
-                &mut trial(order),
-                |trial| &mut trial.parameters,
-                Trial::loss,
-            );
+            let worst =
+                worst_gradient_error(&mut trial(order), |trial| &mut trial.parameters, Trial::loss);
             assert!(worst < 1e-6, "{order:?}: {worst}");
         }
     }

@@ -170,9 +170,8 @@ impl Hops {
         let shape = self.shape(runs);
         let Shape { width, hops, dim, .. } = shape;
         let n = shape.n_targets();
-        let pair = |len: usize| -> Result<[D::Array; 2]> {
-            Ok([device.zeros(len)?, device.zeros(len)?])
-        };
+        let pair =
+            |len: usize| -> Result<[D::Array; 2]> { Ok([device.zeros(len)?, device.zeros(len)?]) };
         let mut states = device.zeros(hops * n * dim)?;
         device.fill(states.part_mut(0..n * dim), QUERY);
         Ok(Hopping {
@@ -218,7 +217,9 @@ impl Hops {
             let state = states.part(of_states);
             let mut attention = attention.part_mut(of_attention);
             // α = softmax(cᵀ u)
-            for (n, term) in self.terms(LOOKED_AT, parameters, (*shape, embedded)).iter().enumerate() {
+            for (n, term) in
+                self.terms(LOOKED_AT, parameters, (*shape, embedded)).iter().enumerate()
+            {
                 term.down(device, (attention.reborrow(), keeping(n > 0)), state);
             }
             device.softmax_rows(attention.reborrow(), bounds.all());
@@ -258,7 +259,8 @@ impl Hops {
         let factors = [(&*scores, &*states), (&*attention, &*of_states)];
         for (which, (attention, states)) in factors.into_iter().enumerate() {
             let into = &mut hopping.embedded_gradients[which];
-            for (n, ([first, first_state], layouts)) in shape.words_of_all_hops().iter().enumerate() {
+            for (n, ([first, first_state], layouts)) in shape.words_of_all_hops().iter().enumerate()
+            {
                 let attention = attention.part(*first..attention.len());
                 let states = states.part(*first_state..states.len()).laid_out(layouts.states);
                 let into = into.all_mut().laid_out(layouts.embeddings);

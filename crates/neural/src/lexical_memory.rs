@@ -7,6 +7,7 @@
 use numerics::Real;
 use numerics::device::{Array, Device, Targets};
 
+use crate::Result;
 use crate::hops::{Hopping, Hops};
 use crate::network::{Network, Tables};
 use crate::optimiser::{Method, Optimiser};
@@ -15,7 +16,6 @@ use crate::parameters::{Initial, Parameters, Plan};
 use crate::runs::Runs;
 use crate::sampling::Sampler;
 use crate::softmax::{Scores, Softmax};
-use crate::Result;
 
 /// The settings of a lexical memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -152,8 +152,7 @@ impl<D: Device> LexicalMemory<D> {
         let (device, step) = (&self.parameters.device, self.optimiser.steps());
         reading.hopping.begin(device, runs)?;
         device.write_words(reading.draw.all_mut(), &[self.config.seed as u32, step as u32])?;
-        let targets =
-            reading.output.begin(device, self.sampler.as_ref(), &runs.targets, step)?;
+        let targets = reading.output.begin(device, self.sampler.as_ref(), &runs.targets, step)?;
         Ok(device.write_words(reading.targets.all_mut(), &targets)?)
     }
 
@@ -319,9 +318,8 @@ mod tests {
             let weights: Vec<f64> =
                 (0..n).map(|i| dot(&memory(a, time_a, i), &state).exp()).collect();
             let sum: f64 = weights.iter().sum();
-            let mut next: Vec<f64> = (0..dim)
-                .map(|j| (0..dim).map(|i| state[i] * h[i * dim + j]).sum())
-                .collect();
+            let mut next: Vec<f64> =
+                (0..dim).map(|j| (0..dim).map(|i| state[i] * h[i * dim + j]).sum()).collect();
             for (i, weight) in weights.iter().enumerate() {
                 let read = memory(b, time_b, i).iter().map(|m| m * weight / sum).collect();
                 next = add(next, read);
@@ -329,8 +327,7 @@ mod tests {
             next[dim / 2..].iter_mut().for_each(|x| *x = x.max(0.0));
             state = next;
         }
-        let scores: Vec<f64> =
-            w.chunks(dim).map(|row| dot(row, &state)).collect();
+        let scores: Vec<f64> = w.chunks(dim).map(|row| dot(row, &state)).collect();
         let sum: f64 = scores.iter().map(|score| score.exp()).sum();
         scores.iter().map(|score| score - sum.ln()).collect()
     }
@@ -343,7 +340,8 @@ mod tests {
             let targets = runs(length).targets;
             for (run, place) in [4, 2, 9].into_iter().enumerate() {
                 for step in 0..length {
-                    let (found, target) = (found[run * length + step], targets[run * length + step]);
+                    let (found, target) =
+                        (found[run * length + step], targets[run * length + step]);
                     let expected = match target {
                         NO_TARGET => 0.0,
                         word => by_definition(&network, &TEXT[..place + step])[word as usize],

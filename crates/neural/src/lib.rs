@@ -6,6 +6,7 @@
 //!                  Parameters, on a Device ◀──────────────────────────────────────┘
 //! ```
 
+mod cloze;
 mod contexts;
 mod convolutional_attention;
 mod embedding;
@@ -15,6 +16,7 @@ mod gradients;
 mod hops;
 mod lexical_memory;
 mod lstm;
+mod lstm_cloze;
 mod lstm_lm;
 mod network;
 mod optimiser;
@@ -24,7 +26,9 @@ mod runs;
 mod sampling;
 mod scoring;
 mod softmax;
+mod streams;
 
+pub use cloze::{Cloze, FillsBlanks};
 pub use contexts::Contexts;
 pub use convolutional_attention::{ConvolutionalAttention, Looking, Order};
 pub use embedding::Embedding;
@@ -40,3 +44,4 @@ pub use parameters::{Initial, Parameter, Parameters, Plan};
 pub use runs::Runs;
 pub use sampling::{Sample, SampledSoftmax, Sampler};
 pub use softmax::{Scores, Softmax};
+pub use streams::{Streams, Text};

@@ -27,9 +27,7 @@ impl<D: Device> Output<D> {
         let (words, dim) = (softmax.table.rows(), softmax.table.columns());
         Ok(match sampler {
             None => Self::Full(Scores::new(device, n, words)?),
-            Some(sampler) => {
-                Self::Sampled(SampledSoftmax::new(device, sampler.size(n), dim, n)?)
-            }
+            Some(sampler) => Self::Sampled(SampledSoftmax::new(device, sampler.size(n), dim, n)?),
         })
     }
 

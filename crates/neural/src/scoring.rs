@@ -146,7 +146,11 @@ impl<D: Device> LstmLm<D> {
     }
 
     /// Some rows of states, perhaps several times.
-    fn gathered(&self, [hidden, cell]: [&D::Array; 2], rows: &[u32]) -> Result<States<D::Array>> {
+    pub(crate) fn gathered(
+        &self,
+        [hidden, cell]: [&D::Array; 2],
+        rows: &[u32],
+    ) -> Result<States<D::Array>> {
         let device = &self.parameters.device;
         let mut into = self.fresh_states(rows.len())?;
         let rows = device.words(rows)?;

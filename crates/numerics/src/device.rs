@@ -34,7 +34,7 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     /// Numbers of words that live there.
     type Words: Array + Debug + Send + Sync;
     /// Operations that were recorded so that they can be repeated; at first none.
-    type Recorded: Debug + Default + Send;
+    type Recorded: Debug + Default + Send + Sync;
 
     /// So many zeros.
     ///
