@@ -88,6 +88,7 @@ mod tests {
         let config = LstmConfig {
             words: 9,
             units: 4,
+            context_window: None,
             is_tied: false,
             initial: Initial::Uniform(0.9),
             method: Method::Sgd,
@@ -111,6 +112,7 @@ mod tests {
                 words: words[..words.len() - 1].to_vec(),
                 targets: targets.collect(),
                 is_start: (1..words.len()).map(|place| place == 1).collect(),
+                contexts: None,
             };
             -network().loss(&window).unwrap()
         };

@@ -8,7 +8,11 @@
 //! targets             w₃ w₄ w₅     target j has the memories from column j up to column j + n
 //! ```
 
+use std::ops::Range;
+
 use numerics::device::NO_TARGET;
+
+use crate::Text;
 
 /// Runs of the same length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,6 +55,24 @@ impl Runs {
         into
     }
 
+    /// Some of the runs into which [`Runs::places`] cuts a text.
+    pub fn of_text(text: &Text, memories: usize, length: usize, places: &[Range<usize>]) -> Self {
+        let run = |targets: &Range<usize>| {
+            let (before, _) = text.before_target(targets.start, memories);
+            (before, text.words(targets.start + 1..targets.end + 1))
+        };
+        Self::new(memories, length, &places.iter().map(run).collect::<Vec<_>>())
+    }
+
+    /// A text cut into runs of so many targets, of which the last one of a book may be shorter.
+    pub fn places(text: &Text, length: usize) -> Vec<Range<usize>> {
+        let of_book = |book: Range<usize>| {
+            let end = book.end;
+            book.step_by(length).map(move |first| first..end.min(first + length))
+        };
+        text.targets_of_books().flat_map(of_book).collect()
+    }
+
     /// How many runs there are.
     pub fn n(&self) -> usize {
         self.targets.len() / self.length.max(1)
@@ -73,6 +95,20 @@ mod tests {
         assert_eq!(runs.words, [1, 2, 3, 4, 5, 0, 0, 7, 8, 0]);
         assert_eq!(runs.targets, [4, 5, 6, 8, NO_TARGET, NO_TARGET]);
         assert_eq!(runs.bounds, [0, 3, 1, 4, 2, 5, 2, 3, 2, 4, 2, 5]);
+    }
+
+    #[test]
+    fn a_text_is_cut_into_runs_that_stay_within_books() {
+        let mut text = Text::new(0);
+        text.push([vec![1, 2], vec![3]]);
+        text.push([[4]]);
+        // 0 | 1 2 0 3 0 | 4 0
+        let places = Runs::places(&text, 3);
+        assert_eq!(places, [0..3, 3..5, 5..7]);
+        let runs = Runs::of_text(&text, 2, 3, &places);
+        assert_eq!(runs.targets, [1, 2, 0, 3, 0, NO_TARGET, 4, 0, NO_TARGET]);
+        assert_eq!(runs.words, [0, 0, 1, 2, 2, 0, 3, 0, 0, 0, 4, 0]);
+        assert_eq!(runs.bounds, [1, 2, 1, 3, 2, 4, 0, 2, 1, 3, 2, 4, 1, 2, 1, 3, 2, 4]);
     }
 
     #[test]

@@ -171,6 +171,7 @@ mod tests {
         let config = LstmConfig {
             words: 9,
             units: 6,
+            context_window: None,
             is_tied: false,
             initial: Initial::Uniform(0.8),
             method: Method::Sgd,
@@ -186,7 +187,7 @@ mod tests {
         let n = words.len() - 1;
         let is_start = (0..n).map(|place| place == 0).collect();
         let (words, targets) = (words[..n].to_vec(), words[1..].to_vec());
-        network.loss(&Window { streams: 1, words, targets, is_start }).unwrap()
+        network.loss(&Window { streams: 1, words, targets, is_start, contexts: None }).unwrap()
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use numerics::device::NO_TARGET;
 
-use crate::Window;
+use crate::{Contexts, Window};
 
 /// The words of books, one behind the other.
 #[derive(Clone, Debug)]
@@ -62,9 +62,30 @@ impl Text {
 
     /// The words of the sentences before one, as many as its book has up to a number; ends between them.
     pub fn before_sentence(&self, number: usize, at_most: usize) -> &[u32] {
+        &self.words[self.places_before_sentence(number, at_most)]
+    }
+
+    fn places_before_sentence(&self, number: usize, at_most: usize) -> Range<usize> {
         let first = self.book_of(number).start.max(number.saturating_sub(at_most));
-        &self.words
-            [self.sentences[first]..self.sentences[number].max(self.sentences[first] + 1) - 1]
+        let start = self.sentences[first];
+        start..self.sentences[number].max(start + 1) - 1
+    }
+
+    /// Where the words of the sentences before that of a target stand.
+    fn context_of(&self, target: usize, at_most: usize) -> Range<usize> {
+        let sentence = self.sentences.partition_point(|&start| start <= target + 1) - 1;
+        self.places_before_sentence(sentence, at_most)
+    }
+
+    /// The words at some places.
+    pub(crate) fn words(&self, places: Range<usize>) -> &[u32] {
+        &self.words[places]
+    }
+
+    /// The targets of each book.
+    pub(crate) fn targets_of_books(&self) -> impl Iterator<Item = Range<usize>> {
+        let first = |&sentence: &usize| self.sentences[sentence] - 1;
+        self.books.windows(2).map(move |books| first(&books[0])..first(&books[1]))
     }
 
     /// The words before a target, as many as its book has up to a number, and the target; targets are
@@ -124,12 +145,43 @@ impl<'a> Streams<'a> {
 
     /// How many words a window predicts.
     pub fn n_targets(&self, number: usize) -> usize {
-        let first = number * self.steps;
-        let of_row = |row: usize| {
-            let piece = self.text.n_targets().saturating_sub(row * self.length).min(self.length);
-            piece.saturating_sub(first).min(self.steps)
+        (0..self.rows).map(|row| self.targets(number, row).len()).sum()
+    }
+
+    /// The targets of a row in a window.
+    pub(crate) fn targets(&self, number: usize, row: usize) -> Range<usize> {
+        let end_of_row = ((row + 1) * self.length).min(self.text.n_targets());
+        let first = (row * self.length + number * self.steps).min(end_of_row);
+        first..end_of_row.min(first + self.steps)
+    }
+
+    /// A window with, for each word, the sentences before that of its target, up to a number; a stream's context
+    /// has so many words.
+    ///
+    /// Chosen: where that is too few for all that any word of the window may look at, the furthest are left out.
+    pub fn window_with_contexts(&self, number: usize, at_most: usize, length: usize) -> Window {
+        let mut window = self.window(number);
+        let mut contexts = Contexts {
+            n: self.rows,
+            words: vec![self.text.end; self.rows * length],
+            bounds: vec![0; 2 * window.words.len()],
         };
-        (0..self.rows).map(of_row).sum()
+        for row in 0..self.rows {
+            let targets = self.targets(number, row);
+            let of_target = |target| self.text.context_of(target, at_most);
+            let end = targets.clone().map(|target| of_target(target).end).max().unwrap_or(0);
+            let first = targets.clone().map(|target| of_target(target).start).min().unwrap_or(end);
+            let first = first.max(end.saturating_sub(length));
+            contexts.words[row * length..][..end - first]
+                .copy_from_slice(self.text.words(first..end));
+            for (step, target) in targets.enumerate() {
+                let Range { start, end } = of_target(target);
+                let bounds = [start, end].map(|bound| (bound.max(first) - first) as u32);
+                contexts.bounds[2 * (step * self.rows + row)..][..2].copy_from_slice(&bounds);
+            }
+        }
+        window.contexts = Some(contexts);
+        window
     }
 
     /// A window; all have the same size, the last one is padded.
@@ -140,6 +192,7 @@ impl<'a> Streams<'a> {
             words: vec![self.text.end; n],
             targets: vec![NO_TARGET; n],
             is_start: vec![false; n],
+            contexts: None,
         };
         for row in 0..self.rows {
             for step in 0..self.steps {
@@ -218,7 +271,47 @@ mod tests {
         assert_eq!(starts, [0, 5]);
     }
 
+    /// Contexts of one sentence, in windows of three words.
+    #[test]
+    fn each_word_looks_at_the_sentences_before_its_own() {
+        let text = text();
+        // 0 | 1 2 0 | 3 0 | 4 5 6 0
+        let streams = Streams::new(&text, 2, 3);
+        let window = streams.window_with_contexts(0, 1, 4);
+        assert_eq!(window.contexts.unwrap().bounds, [0; 12]);
+        let contexts = streams.window_with_contexts(1, 1, 4).contexts.unwrap();
+        assert_eq!(contexts.words, [1, 2, 0, 0, 0, 0, 0, 0]);
+        // The first row predicts `3` and the end of its sentence, the second an end in a book's first.
+        assert_eq!(contexts.bounds, [0, 2, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0]);
+        let short = streams.window_with_contexts(1, 1, 1).contexts.unwrap();
+        assert_eq!((short.words, &short.bounds[..2]), (vec![2, 0], &[0, 1][..]));
+    }
+
     proptest! {
+        #[test]
+        fn a_context_is_what_stands_before_the_sentence(
+            books in prop::collection::vec(prop::collection::vec(prop::collection::vec(1..9u32, 1..4), 0..9), 0..4),
+            (rows, steps, at_most) in (1..4usize, 1..7usize, 1..5usize),
+        ) {
+            let mut text = Text::new(0);
+            books.iter().for_each(|book| text.push(book.iter().map(|s| s.iter().copied())));
+            let streams = Streams::new(&text, rows, steps);
+            for number in 0..streams.len() {
+                let contexts = streams.window_with_contexts(number, at_most, 99).contexts.unwrap();
+                for row in 0..rows {
+                    for (step, target) in streams.targets(number, row).enumerate() {
+                        let place = 2 * (step * rows + row);
+                        let [first, end] = [0, 1].map(|i| contexts.bounds[place + i] as usize);
+                        let sentence = (0..text.n_sentences())
+                            .find(|&s| text.sentences[s + 1] > target + 1)
+                            .unwrap();
+                        let found = &contexts.words[row * 99..][first..end];
+                        prop_assert_eq!(found, text.before_sentence(sentence, at_most));
+                    }
+                }
+            }
+        }
+
         #[test]
         fn every_word_is_predicted_once(
             books in prop::collection::vec(prop::collection::vec(prop::collection::vec(1..9u32, 0..4), 0..5), 0..4),
