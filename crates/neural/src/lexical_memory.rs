@@ -102,14 +102,13 @@ impl<D: Device> LexicalMemory<D> {
     ///
     /// # Errors
     /// If the device fails.
-    pub fn log_probs(&mut self, runs: &Runs) -> Result<Vec<f64>> {
-        let judging = self.judging.take().filter(|judging| judging.hopping.fits(runs));
-        let mut judging = match judging {
-            Some(judging) => judging,
-            None => self.judging(runs)?,
-        };
+    pub fn log_probs(&self, runs: &Runs) -> Result<Vec<f64>> {
+        self.judge(&mut self.judging(runs)?, runs)
+    }
+
+    fn judge(&self, judging: &mut Judging<D>, runs: &Runs) -> Result<Vec<f64>> {
         let Self { hops, softmax, parameters, .. } = self;
-        let Judging { hopping, targets, log_probs, scores, recorded } = &mut judging;
+        let Judging { hopping, targets, log_probs, scores, recorded } = judging;
         let device = &parameters.device;
         hopping.begin(device, runs)?;
         device.write_words(targets.all_mut(), &runs.targets)?;
@@ -118,9 +117,7 @@ impl<D: Device> LexicalMemory<D> {
             let words = (targets.all(), log_probs.all_mut());
             softmax.log_probs(parameters, scores, hopping.outputs.all(), words);
         });
-        let found = device.read(log_probs.all())?;
-        self.judging = Some(judging);
-        Ok(found.into_iter().map(Real::to_f64).collect())
+        Ok(device.read(log_probs.all())?.into_iter().map(Real::to_f64).collect())
     }
 
     fn judging(&self, runs: &Runs) -> Result<Judging<D>> {
@@ -203,7 +200,14 @@ impl<D: Device> Network<D> for LexicalMemory<D> {
     }
 
     fn loss(&mut self, runs: &Runs) -> Result<f64> {
-        Ok(-self.log_probs(runs)?.iter().sum::<f64>())
+        let judging = self.judging.take().filter(|judging| judging.hopping.fits(runs));
+        let mut judging = match judging {
+            Some(judging) => judging,
+            None => self.judging(runs)?,
+        };
+        let log_probs = self.judge(&mut judging, runs)?;
+        self.judging = Some(judging);
+        Ok(-log_probs.iter().sum::<f64>())
     }
 
     fn weights(&self) -> Result<Tables> {
@@ -334,7 +338,7 @@ mod tests {
 
     #[test]
     fn each_word_of_a_run_is_as_probable_as_by_itself() {
-        let mut network = LexicalMemory::new(&Cpu::<f64>::default(), config(), None).unwrap();
+        let network = LexicalMemory::new(&Cpu::<f64>::default(), config(), None).unwrap();
         for length in [1, 4] {
             let found = network.log_probs(&runs(length)).unwrap();
             let targets = runs(length).targets;

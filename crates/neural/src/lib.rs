@@ -14,6 +14,7 @@ mod error;
 #[cfg(test)]
 mod gradients;
 mod hops;
+mod lexical_cloze;
 mod lexical_memory;
 mod lstm;
 mod lstm_cloze;

@@ -32,7 +32,9 @@ impl<D: Device> FillsBlanks for LstmLm<D> {
             let states = self.gathered([&states.hidden, &states.cell], &rows)?;
             let (starts, sequences) = ways(texts, &group);
             let sequences: Vec<&[u32]> = sequences.iter().map(Vec::as_slice).collect();
-            let of_words = LstmLm::log_probs(self, &states, &starts, &sequences)?;
+            let contexts: Vec<&[u32]> =
+                group.iter().map(|&text| &texts[text].context[..]).collect();
+            let of_words = self.log_probs((&states, &contexts), &starts, &sequences)?;
             for (start, of_words) in starts.iter().zip(of_words) {
                 log_probs[group[*start as usize]].push(of_words.iter().sum());
             }

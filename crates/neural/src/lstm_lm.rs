@@ -214,11 +214,11 @@ impl<D: Device> LstmLm<D> {
         device.write(reading.keep.all_mut(), &keep)?;
         let step = self.optimiser.steps();
         device.write_words(reading.draw.all_mut(), &[self.config.seed as u32, step as u32])?;
-        if let (Some(looking), Some((_, contexts))) = (&mut reading.looking, self.attending(window)) {
+        if let (Some(looking), Some((_, contexts))) = (&mut reading.looking, self.attending(window))
+        {
             looking.begin(device, contexts)?;
         }
-        let targets =
-            reading.output.begin(device, self.sampler.as_ref(), &window.targets, step)?;
+        let targets = reading.output.begin(device, self.sampler.as_ref(), &window.targets, step)?;
         Ok(device.write_words(reading.targets.all_mut(), &targets)?)
     }
 
