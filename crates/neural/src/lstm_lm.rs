@@ -387,14 +387,17 @@ mod tests {
         }
     }
 
-    /// Four steps of three streams, in one of which a text begins in the middle, and a target is missing.
+    /// Four steps of three streams, in one of which a text begins in the middle, and a target is missing; each
+    /// word may look at some of the five words of its stream's context.
     fn window() -> Window {
+        let bounds = (0..12).flat_map(|place| [place % 3, 3 + place % 3]).collect();
+        let contexts = Contexts { n: 3, words: (0..15).map(|n| n * 4 % 11).collect(), bounds };
         Window {
             streams: 3,
             words: vec![1, 4, 10, 2, 4, 0, 3, 9, 1, 4, 4, 7],
             targets: vec![2, 4, 0, 3, 9, NO_TARGET, 4, 4, 7, 5, 6, 8],
             is_start: (0..12).map(|place| place == 7).collect(),
-            contexts: None,
+            contexts: Some(contexts),
         }
     }
 
@@ -426,6 +429,14 @@ mod tests {
     fn so_are_they_with_tied_embeddings_and_dropout() {
         assert!(gradient_error(LstmConfig { is_tied: true, ..config() }, None) < 1e-6);
         assert!(gradient_error(LstmConfig { dropout: 0.3, ..config() }, None) < 1e-6);
+    }
+
+    #[test]
+    fn so_are_they_with_attention_over_contexts() {
+        let contextual = LstmConfig { context_window: Some(3), ..config() };
+        assert!(gradient_error(contextual.clone(), None) < 1e-6);
+        let contextual = LstmConfig { is_tied: true, dropout: 0.3, ..contextual };
+        assert!(gradient_error(contextual, None) < 1e-6);
     }
 
     #[test]
