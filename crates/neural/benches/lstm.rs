@@ -4,7 +4,7 @@
 //! ```text
 //! cargo bench -p neural --bench lstm -- cpu|cuda [SECONDS [STREAMS,…]]
 //! ```
-//! With `PYTHON` in the environment, that interpreter runs the peer, `benches/peers/lstm.py`.
+//! The peer runs where the environment has it: `PEER="python3 benches/peers/lstm.py"`.
 
 #![expect(clippy::print_stdout, reason = "a program")]
 #![expect(clippy::disallowed_methods, reason = "a program reads its arguments")]
@@ -96,10 +96,11 @@ fn peer(
     streams: usize,
     seconds: f64,
 ) -> Result<Option<f64>, Box<dyn std::error::Error>> {
-    let Ok(python) = env::var("PYTHON") else { return Ok(None) };
-    let output = Command::new(python)
-        .args([concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/peers/lstm.py"), device])
-        .args(["--streams", &streams.to_string(), "--seconds", &seconds.to_string()])
+    let Ok(peer) = env::var("PEER") else { return Ok(None) };
+    let mut words = peer.split_whitespace();
+    let output = Command::new(words.next().ok_or("`PEER` is empty")?)
+        .args(words)
+        .args([device, "--streams", &streams.to_string(), "--seconds", &seconds.to_string()])
         .output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into());

@@ -2,7 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "whoever runs the tests must see what was skipped")]
 
-use neural::{Initial, LstmConfig, LstmLm, Method, Network, Sampler, Window};
+use neural::{Initial, LstmConfig, LstmLm, Method, Network, Result, Sampler, Window};
 use numerics::device::{Cpu, Cuda, Device, NO_TARGET};
 
 const STREAMS: usize = 12;
@@ -44,16 +44,16 @@ fn losses<D: Device>(
     config: &LstmConfig,
     sampler: Option<Sampler>,
     rate: f64,
-) -> Vec<f64> {
-    let mut network = LstmLm::new(device, config.clone(), sampler).unwrap();
+) -> Result<Vec<f64>> {
+    let mut network = LstmLm::new(device, config.clone(), sampler)?;
     let windows = windows();
     let mut losses: Vec<f64> =
-        windows.iter().map(|window| network.step(window, rate).unwrap()).collect();
-    losses.push(network.loss(&windows[3]).unwrap());
-    let states = network.advance(&network.fresh_states(2).unwrap(), &[&[1, 2, 3], &[4]]).unwrap();
-    let scores = network.log_probs(&states, &[0, 1, 1], &[&[5], &[6, 7], &[8, 9, 10]]).unwrap();
+        windows.iter().map(|window| network.step(window, rate)).collect::<Result<_>>()?;
+    losses.push(network.loss(&windows[3])?);
+    let states = network.advance(&network.fresh_states(2)?, &[&[1, 2, 3], &[4]])?;
+    let scores = network.log_probs(&states, &[0, 1, 1], &[&[5], &[6, 7], &[8, 9, 10]])?;
     losses.extend(scores.into_iter().flatten());
-    losses
+    Ok(losses)
 }
 
 #[test]
@@ -72,8 +72,8 @@ fn losses_of_ten_steps_agree_to_a_thousandth() {
         ("sampled", config(), Some(sampler), 0.5),
     ];
     for (name, config, sampler, rate) in cases {
-        let expected = losses(&Cpu::<f32>::default(), &config, sampler.clone(), rate);
-        let found = losses(&cuda, &config, sampler, rate);
+        let expected = losses(&Cpu::<f32>::default(), &config, sampler.clone(), rate).unwrap();
+        let found = losses(&cuda, &config, sampler, rate).unwrap();
         let error = expected.iter().zip(&found).map(|(a, b)| (a - b).abs() / a.abs());
         let worst = error.fold(0.0, f64::max);
         println!("{name} on {}: greatest relative difference {worst:.1e}", cuda.name());
