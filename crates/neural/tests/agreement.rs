@@ -1,7 +1,5 @@
 //! The GPU computes what the processor computes.
 
-#![expect(clippy::print_stdout, reason = "whoever runs the tests must see what was skipped")]
-
 use neural::{Initial, LstmConfig, LstmLm, Method, Network, Result, Sampler, Window};
 use numerics::device::{Cpu, Cuda, Device, NO_TARGET};
 
