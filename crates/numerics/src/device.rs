@@ -1,4 +1,4 @@
-//! [`Device`]: the operations of which networks are made, on the processor ([`Cpu`]) or a GPU.
+//! [`Device`]: the operations of which networks are made, on the processor ([`Cpu`]) or a GPU ([`Cuda`]).
 //!
 //! ```text
 //! numbers ──write──▶ Array ──operations──▶ Array ──read──▶ numbers
@@ -10,9 +10,11 @@
 //! The processor is the oracle: there every result is the same for any number of threads.
 
 mod cpu;
+mod cuda;
 mod part;
 
 pub use cpu::Cpu;
+pub use cuda::Cuda;
 pub use part::{Array, Layout, Matrix, MatrixMut, Part, PartMut};
 
 use std::fmt::Debug;
