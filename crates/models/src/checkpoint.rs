@@ -35,7 +35,7 @@ pub(crate) struct Record {
 }
 
 /// How an epoch went.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Epoch {
     pub loss: f64,
     pub valid: Validation,
@@ -91,7 +91,7 @@ impl<'a> Checkpoints<'a> {
     /// the record and, where that is another epoch, the tables of the best one.
     pub fn resume(
         &self,
-        tables: &mut [(&'static str, &mut Table<f32>)],
+        tables: &mut [(&str, &mut Table<f32>)],
         reporter: &dyn Reporter,
     ) -> Result<(Record, Option<Vec<Table<f32>>>)> {
         let path = self.folder.join(RECORD);
@@ -133,7 +133,7 @@ impl<'a> Checkpoints<'a> {
     }
 
     /// Writes the state after the last epoch of the record.
-    pub fn write(&self, record: &Record, tables: &[(&'static str, &mut Table<f32>)]) -> Result<()> {
+    pub fn write(&self, record: &Record, tables: &[(&str, &mut Table<f32>)]) -> Result<()> {
         let last = self.weights_of(record.epochs.len());
         let tables: Vec<(&str, &Table<f32>)> =
             tables.iter().map(|(name, table)| (*name, &**table)).collect();

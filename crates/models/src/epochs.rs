@@ -118,7 +118,7 @@ pub(crate) trait Learner {
     fn validate(&mut self) -> Result<Validation>;
 
     /// All that it has learnt, by name, in a fixed order.
-    fn tables(&mut self) -> Vec<(&'static str, &mut Table<f32>)>;
+    fn tables(&mut self) -> Vec<(&str, &mut Table<f32>)>;
 
     /// Brings what it has learnt into the tables, if that lives on a device.
     ///
@@ -145,8 +145,6 @@ pub(crate) struct MiniBatch<'a> {
     pub learning_rate: f64,
     /// From 1: with the seed and the question, where a learner's own chance comes from.
     pub epoch: usize,
-    /// The mini-batch's own number, from 1 over all epochs.
-    pub number: usize,
 }
 
 /// How well a learner does on the validation part; none where that can't be told.
@@ -165,7 +163,7 @@ impl Validation {
     }
 }
 
-/// Trains a learner; it ends with the weights of its best epoch.
+/// Trains a learner; it ends with the weights of its best epoch. Gives how the epochs went.
 ///
 /// # Errors
 /// [`Error::Diverged`], and if a checkpoint can't be written.
@@ -174,7 +172,7 @@ pub(crate) fn run(
     schedule: &Schedule,
     settings: &Settings,
     training: &Training<'_>,
-) -> Result<()> {
+) -> Result<Vec<Epoch>> {
     let checkpoints =
         training.checkpoints.map(|folder| Checkpoints::new(folder, settings, training));
     let mut record = Record::default();
@@ -205,7 +203,7 @@ pub(crate) fn run(
         }
         learner.put()?;
     }
-    Ok(())
+    Ok(record.epochs)
 }
 
 /// Gives the mean loss.
@@ -223,8 +221,7 @@ fn one_epoch(
     let (mut sum, mut done) = (0.0, 0);
     for (step, questions) in order.chunks(schedule.batch).enumerate() {
         let learning_rate = learner.learning_rate(schedule, past, step as f64 / n_steps as f64);
-        let number = past.len() * n_steps + step + 1;
-        let loss = learner.step(&MiniBatch { questions, learning_rate, epoch, number })?;
+        let loss = learner.step(&MiniBatch { questions, learning_rate, epoch })?;
         let n_targets = learner.n_targets(questions);
         if !loss.is_finite() {
             let (model, loss) = (settings.model(), loss / n_targets as f64);
@@ -309,7 +306,7 @@ mod tests {
             let accuracy = self.accuracies.get(*self.n_epochs.lock().unwrap() - 1).copied();
             Ok(Validation { loss: None, accuracy })
         }
-        fn tables(&mut self) -> Vec<(&'static str, &mut Table<f32>)> {
+        fn tables(&mut self) -> Vec<(&str, &mut Table<f32>)> {
             vec![("weights", &mut self.weights)]
         }
     }
@@ -326,7 +323,7 @@ mod tests {
 
     fn trained(learner: &mut Sum, texts: &[&str], training: &Training<'_>) -> Result<()> {
         let settings = Settings::from_text(&entry(), texts.iter().copied())?;
-        run(learner, &settings.config(), &settings, training)
+        run(learner, &settings.config(), &settings, training).map(|_| ())
     }
 
     /// Each epoch adds 0 + 1 + 2 + 3 + 4 = 10 times the step.

@@ -91,7 +91,7 @@ pub(crate) fn read<const N: usize>(
 pub(crate) fn read_tables(
     folder: &Path,
     words: &Vocabulary,
-    shapes: &[(&'static str, usize, usize)],
+    shapes: &[(&str, usize, usize)],
 ) -> Result<Vec<Table<f32>>> {
     let path = folder.join(FILE);
     let damaged = |reason| Error::Damaged { path: path.clone(), line: None, reason };
@@ -103,7 +103,7 @@ pub(crate) fn read_tables(
             "weights of another dictionary: expected {expected}, found {found}"
         )));
     }
-    let mut take = |&(name, rows, dim): &(&'static str, usize, usize)| {
+    let mut take = |&(name, rows, dim): &(&str, usize, usize)| {
         let table = weights.tables.remove(name);
         let fitting = table.filter(|table| (table.rows(), table.dim()) == (rows, dim));
         fitting

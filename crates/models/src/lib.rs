@@ -46,7 +46,10 @@ mod explanation;
 #[cfg(test)]
 mod fixture;
 mod folder;
+mod language_learner;
 mod language_model;
+mod language_network;
+mod language_settings;
 mod learnt;
 mod lexicon;
 mod lowercase;
@@ -70,6 +73,7 @@ mod word_list;
 mod embedding;
 mod kneser_ney;
 mod kneser_ney_cache;
+mod lstm;
 mod max_frequency_context;
 mod max_frequency_corpus;
 mod memnn_window_selfsup;
@@ -101,6 +105,8 @@ pub static MODELS: &[Entry] = &[
     embedding::QUERY,
     embedding::WINDOW_BAG,
     embedding::WINDOW_POSITION,
+    lstm::QUERY,
+    lstm::CONTEXT_QUERY,
     memory_network::WINDOW_MEMORY,
     memory_network::SENTENTIAL_MEMORY,
     memnn_window_selfsup::ENTRY,

@@ -82,7 +82,8 @@ pub(crate) fn learn(
         training,
         parts: Vec::new(),
     };
-    epochs::run(&mut learner, &schedule, &settings, training)
+    epochs::run(&mut learner, &schedule, &settings, training)?;
+    Ok(())
 }
 
 /// The places of the questions whose answer is known.
@@ -170,7 +171,7 @@ impl Learner for SelfSupervised<'_> {
         Ok(Validation { loss: None, accuracy })
     }
 
-    fn tables(&mut self) -> Vec<(&'static str, &mut Table<f32>)> {
+    fn tables(&mut self) -> Vec<(&str, &mut Table<f32>)> {
         let embeddings = (EMBEDDINGS, &mut self.model.embeddings);
         let decode = self.decode.as_mut().map(|decode| ("decode", decode));
         std::iter::once(embeddings).chain(decode).collect()

@@ -314,7 +314,7 @@ impl Learner for SoftLearner<'_> {
         Ok(Validation { loss: None, accuracy })
     }
 
-    fn tables(&mut self) -> Vec<(&'static str, &mut Table<f32>)> {
+    fn tables(&mut self) -> Vec<(&str, &mut Table<f32>)> {
         let names = self.network.shape.tables().map(|(name, ..)| name);
         let Network { embed_in, embed_out, between_hops, decode, squares, .. } = &mut self.network;
         let tables = names.into_iter().zip([embed_in, embed_out, between_hops, decode]);

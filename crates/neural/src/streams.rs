@@ -50,6 +50,13 @@ impl Text {
         self.words.len() - 1
     }
 
+    /// How often each of so many words is to be predicted.
+    pub fn counts(&self, n_words: usize) -> Vec<u64> {
+        let mut counts = vec![0; n_words];
+        self.words[1..].iter().for_each(|&word| counts[word as usize] += 1);
+        counts
+    }
+
     /// How many sentences there are.
     pub fn n_sentences(&self) -> usize {
         self.sentences.len() - 1
