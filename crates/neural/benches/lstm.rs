@@ -58,7 +58,7 @@ fn window(streams: usize, rng: &mut ChaCha8Rng) -> Window {
     };
     let words: Vec<u32> = (0..=n).map(|_| draw()).collect();
     let (targets, words) = (words[1..].to_vec(), words[..n].to_vec());
-    Window { streams, words, targets, is_start: vec![false; n] }
+    Window { streams, words, targets, is_start: vec![false; n], contexts: None }
 }
 
 fn tokens_per_second<D: Device>(
@@ -69,6 +69,7 @@ fn tokens_per_second<D: Device>(
     let config = LstmConfig {
         words: WORDS,
         units: UNITS,
+        context_window: None,
         is_tied: false,
         initial: Initial::Uniform(0.08),
         method: Method::Sgd,
