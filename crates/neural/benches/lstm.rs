@@ -85,13 +85,14 @@ fn window(streams: usize, rng: &mut ChaCha8Rng) -> Window {
     };
     let words: Vec<u32> = (0..=n).map(|_| draw()).collect();
     let (targets, words) = (words[1..].to_vec(), words[..n].to_vec());
-    Window { streams, words, targets, is_start: vec![false; n] }
+    Window { streams, words, targets, is_start: vec![false; n], contexts: None }
 }
 
 fn measure<D: Device>(device: &D, streams: usize, seconds: f64) -> neural::Result<Step> {
     let config = LstmConfig {
         words: WORDS,
         units: UNITS,
+        context_window: None,
         is_tied: false,
         initial: Initial::Uniform(0.08),
         method: Method::Sgd,

@@ -2,19 +2,26 @@
 //!
 //! ```text
 //! words ──embedding──▶ ──dropout──▶ LSTM (state carried from window to window) ──dropout──▶ softmax
+//!                            sentences before ──convolutional attention──▶ +
 //! ```
+//!
+//! With attention over the sentences before, it is the contextual LSTM. What the attention reads joins the state on
+//! its way to the softmax alone, never the recurrence: text that is only read needs no context.
 
 use numerics::Real;
-use numerics::device::{Array, Device, Targets};
+use numerics::device::{Array, Device, Part, Targets};
 
 use crate::Result;
+use crate::contexts::Contexts;
+use crate::convolutional_attention::{ConvolutionalAttention, Looking, Order};
 use crate::embedding::Embedding;
 use crate::lstm::{LstmLayer, Pass, States};
 use crate::network::{Network, Tables};
 use crate::optimiser::{Method, Optimiser};
+use crate::output::Output;
 use crate::parameters::{self, Initial, Parameters, Plan};
-use crate::sampling::{SampledSoftmax, Sampler};
-use crate::softmax::{Scores, Softmax};
+use crate::sampling::Sampler;
+use crate::softmax::Softmax;
 
 /// The settings of an LSTM language model.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +30,9 @@ pub struct LstmConfig {
     pub words: usize,
     /// Numbers in a state and in an embedding (paper: 512).
     pub units: usize,
+    /// How many words of the context are read together, an odd number (paper: 5 in the contextual LSTM); with
+    /// nothing here the network looks at no context.
+    pub context_window: Option<usize>,
     /// The output layer's table is the embeddings' (paper: not).
     pub is_tied: bool,
     /// How parameters begin.
@@ -49,6 +59,8 @@ pub struct Window {
     pub targets: Vec<u32>,
     /// Whether a text begins with a word: the state is 0 before it.
     pub is_start: Vec<bool>,
+    /// For each stream what a contextual LSTM may look at, with bounds for each word.
+    pub contexts: Option<Contexts>,
 }
 
 /// The network.
@@ -56,6 +68,7 @@ pub struct Window {
 pub struct LstmLm<D: Device> {
     pub(crate) embedding: Embedding,
     pub(crate) lstm: LstmLayer,
+    pub(crate) attention: Option<ConvolutionalAttention>,
     pub(crate) softmax: Softmax,
     pub(crate) parameters: Parameters<D>,
     config: LstmConfig,
@@ -84,14 +97,17 @@ struct Reading<D: Device> {
     losses: D::Array,
     pass: Pass<D::Array>,
     states: States<D::Array>,
-    scores: Room<D>,
+    looking: Option<Looking<D>>,
+    output: Output<D>,
     recorded: D::Recorded,
 }
 
-#[derive(Debug)]
-enum Room<D: Device> {
-    Full(Scores<D::Array>),
-    Sampled(SampledSoftmax<D>),
+/// What goes to the softmax but for dropout: the states, with what the context adds to them.
+fn joined<'a, D: Device>(
+    pass: &'a Pass<D::Array>,
+    looking: Option<&'a Looking<D>>,
+) -> Part<'a, D::Array> {
+    looking.map_or(pass.trace.outputs.all(), |looking| looking.joined.all())
 }
 
 impl<D: Device> LstmLm<D> {
@@ -104,6 +120,9 @@ impl<D: Device> LstmLm<D> {
         let mut plan = Plan::default();
         let embedding = Embedding::plan(&mut plan, "embedding", [words, units], initial);
         let lstm = LstmLayer::plan(&mut plan, units, units, initial);
+        let attention = config.context_window.map(|window| {
+            ConvolutionalAttention::plan(&mut plan, [words, units], window / 2, initial)
+        });
         let tied = config.is_tied.then_some(&embedding.table);
         let softmax = Softmax::plan(&mut plan, [words, units], initial, tied);
         let parameters = plan.build(device, config.seed)?;
@@ -111,6 +130,7 @@ impl<D: Device> LstmLm<D> {
         Ok(Self {
             embedding,
             lstm,
+            attention,
             softmax,
             parameters,
             config,
@@ -127,6 +147,18 @@ impl<D: Device> LstmLm<D> {
         &self.config
     }
 
+    /// The layer that looks at contexts, and those of a window.
+    ///
+    /// # Panics
+    /// If there is such a layer and the window has none.
+    fn attending<'a>(
+        &'a self,
+        window: &'a Window,
+    ) -> Option<(&'a ConvolutionalAttention, &'a Contexts)> {
+        let attention = self.attention.as_ref()?;
+        Some((attention, window.contexts.as_ref().expect("a contextual network gets contexts")))
+    }
+
     /// Room for windows of a shape; states that are there already stay.
     fn reading(
         &self,
@@ -135,8 +167,12 @@ impl<D: Device> LstmLm<D> {
         sampler: Option<&Sampler>,
     ) -> Result<Reading<D>> {
         let (n, streams, units) = (window.words.len(), window.streams, self.lstm.units());
+        let attending = self.attending(window);
         let is_same_shape = |reading: &Reading<D>| {
-            reading.words.len() == n && reading.states.hidden.len() == streams * units
+            let looks = reading.looking.as_ref().zip(attending);
+            reading.words.len() == n
+                && reading.states.hidden.len() == streams * units
+                && looks.is_none_or(|(looking, (_, contexts))| looking.fits(contexts, ORDER))
         };
         let (reading, resumed) = before;
         let states = match reading {
@@ -149,10 +185,9 @@ impl<D: Device> LstmLm<D> {
             Some(states) => states,
             None => States::fresh(device, streams, units)?,
         };
-        let scores = match sampler {
-            None => Room::Full(Scores::new(device, n, self.config.words)?),
-            Some(sampler) => Room::Sampled(SampledSoftmax::new(device, sampler.size(n), units, n)?),
-        };
+        let looking = attending
+            .map(|(attention, contexts)| attention.looking(device, contexts, ORDER))
+            .transpose()?;
         Ok(Reading {
             words: device.words(&vec![0; n])?,
             targets: device.words(&vec![0; n])?,
@@ -164,7 +199,8 @@ impl<D: Device> LstmLm<D> {
             losses: device.zeros(n)?,
             pass: self.lstm.pass(device, n / streams.max(1), streams)?,
             states,
-            scores,
+            looking,
+            output: Output::new(device, &self.softmax, sampler, n)?,
             recorded: D::Recorded::default(),
         })
     }
@@ -176,25 +212,19 @@ impl<D: Device> LstmLm<D> {
         let keep: Vec<D::Real> = window.is_start.iter().map(keep).collect();
         device.write_words(reading.words.all_mut(), &window.words)?;
         device.write(reading.keep.all_mut(), &keep)?;
-        device.write_words(
-            reading.draw.all_mut(),
-            &[self.config.seed as u32, self.optimiser.steps() as u32],
-        )?;
-        let sampled = match (&mut reading.scores, &self.sampler) {
-            (Room::Sampled(softmax), Some(sampler)) => {
-                let sample = sampler.sample(&window.targets, self.optimiser.steps());
-                softmax.begin(device, &sample)?;
-                Some(sample.targets)
-            }
-            _ => None,
-        };
-        let targets = sampled.as_ref().unwrap_or(&window.targets);
-        Ok(device.write_words(reading.targets.all_mut(), targets)?)
+        let step = self.optimiser.steps();
+        device.write_words(reading.draw.all_mut(), &[self.config.seed as u32, step as u32])?;
+        if let (Some(looking), Some((_, contexts))) = (&mut reading.looking, self.attending(window))
+        {
+            looking.begin(device, contexts)?;
+        }
+        let targets = reading.output.begin(device, self.sampler.as_ref(), &window.targets, step)?;
+        Ok(device.write_words(reading.targets.all_mut(), &targets)?)
     }
 
-    /// Words → outputs, in the trace; the states move on.
+    /// Words → what goes to the softmax; the states move on.
     fn forward(&self, reading: &mut Reading<D>, dropout: f64) {
-        let Reading { words, keep, draw, inputs, pass, states, .. } = reading;
+        let Reading { words, keep, draw, inputs, pass, states, looking, .. } = reading;
         self.embedding.forward(&self.parameters, words.all(), inputs.all_mut());
         if dropout > 0.0 {
             self.parameters.device.dropout(inputs.all_mut(), dropout, draw.all(), 0);
@@ -202,34 +232,36 @@ impl<D: Device> LstmLm<D> {
         self.lstm.begin(&self.parameters.device, pass, states);
         self.lstm.forward(&self.parameters, (inputs.all(), keep.all()), pass);
         self.lstm.end(&self.parameters.device, pass, states);
+        if let (Some(attention), Some(looking)) = (&self.attention, looking) {
+            attention.forward(&self.parameters, pass.trace.outputs.all(), looking);
+        }
     }
 
     /// The whole of a step, on the device.
     fn learn(&mut self, reading: &mut Reading<D>, streams: usize) {
         let dropout = self.config.dropout;
         self.forward(reading, dropout);
-        let Reading { words, targets, keep, draw, inputs, outputs, gradient, losses, pass, .. } =
-            reading;
+        let Reading { words, targets, keep, draw, inputs, outputs, gradient, losses, .. } = reading;
+        let (pass, looking, output) =
+            (&mut reading.pass, &mut reading.looking, &mut reading.output);
         let device = self.parameters.device.clone();
         let parameters = &mut self.parameters;
-        let out = if dropout > 0.0 {
-            device.copy(outputs.all_mut(), pass.trace.outputs.all());
+        let mut out = joined(pass, looking.as_ref());
+        if dropout > 0.0 {
+            device.copy(outputs.all_mut(), out);
             device.dropout(outputs.all_mut(), dropout, draw.all(), 1);
-            outputs.all()
-        } else {
-            pass.trace.outputs.all()
-        };
+            out = outputs.all();
+        }
         // Chosen: the loss is summed over the steps and averaged over the streams.
         let targets = Targets { words: targets.all(), scale: 1.0 / streams as f64 };
-        let (inputs_of_softmax, targets) = ((out, gradient.all_mut()), (targets, losses.all_mut()));
-        match &mut reading.scores {
-            Room::Full(room) => self.softmax.learn(parameters, room, inputs_of_softmax, targets),
-            Room::Sampled(room) => {
-                room.learn(&self.softmax, parameters, inputs_of_softmax, targets);
-            }
-        }
+        let inputs_of_softmax = (out, gradient.all_mut());
+        output.learn(&self.softmax, parameters, inputs_of_softmax, (targets, losses.all_mut()));
         if dropout > 0.0 {
             device.dropout(gradient.all_mut(), dropout, draw.all(), 1);
+        }
+        if let (Some(attention), Some(looking)) = (&self.attention, looking) {
+            let states = pass.trace.outputs.all();
+            attention.backward(parameters, states, gradient.all_mut(), looking);
         }
         let read = (inputs.all(), keep.all());
         self.lstm.backward(parameters, read, gradient.all(), pass);
@@ -276,9 +308,9 @@ impl<D: Device> Network<D> for LstmLm<D> {
         let mut recorded = std::mem::take(&mut reading.recorded);
         device.repeat(&mut recorded, || {
             self.forward(&mut reading, 0.0);
-            let Reading { targets, losses, pass, scores, .. } = &mut reading;
-            let Room::Full(room) = scores else { unreachable!("no sampler was given") };
-            let outputs = pass.trace.outputs.all();
+            let Reading { targets, losses, pass, looking, output, .. } = &mut reading;
+            let Output::Full(room) = output else { unreachable!("no sampler was given") };
+            let outputs = joined(pass, looking.as_ref());
             let words = (targets.all(), losses.all_mut());
             self.softmax.log_probs(&self.parameters, room, outputs, words);
         });
@@ -328,6 +360,9 @@ impl<D: Device> Network<D> for LstmLm<D> {
     }
 }
 
+/// Streams are read side by side.
+const ORDER: Order = Order::StepByStep;
+
 const HIDDEN: &str = "state.hidden";
 const CELL: &str = "state.cell";
 
@@ -342,6 +377,7 @@ mod tests {
         LstmConfig {
             words: 11,
             units: 5,
+            context_window: None,
             is_tied: false,
             initial: Initial::Uniform(0.5),
             method: Method::Sgd,
@@ -351,13 +387,17 @@ mod tests {
         }
     }
 
-    /// Four steps of three streams, in one of which a text begins in the middle, and a target is missing.
+    /// Four steps of three streams, in one of which a text begins in the middle, and a target is missing; each
+    /// word may look at some of the five words of its stream's context.
     fn window() -> Window {
+        let bounds = (0..12).flat_map(|place| [place % 3, 3 + place % 3]).collect();
+        let contexts = Contexts { n: 3, words: (0..15).map(|n| n * 4 % 11).collect(), bounds };
         Window {
             streams: 3,
             words: vec![1, 4, 10, 2, 4, 0, 3, 9, 1, 4, 4, 7],
             targets: vec![2, 4, 0, 3, 9, NO_TARGET, 4, 4, 7, 5, 6, 8],
             is_start: (0..12).map(|place| place == 7).collect(),
+            contexts: Some(contexts),
         }
     }
 
@@ -392,6 +432,14 @@ mod tests {
     }
 
     #[test]
+    fn so_are_they_with_attention_over_contexts() {
+        let contextual = LstmConfig { context_window: Some(3), ..config() };
+        assert!(gradient_error(contextual.clone(), None) < 1e-6);
+        let contextual = LstmConfig { is_tied: true, dropout: 0.3, ..contextual };
+        assert!(gradient_error(contextual, None) < 1e-6);
+    }
+
+    #[test]
     fn so_are_they_with_a_softmax_over_a_sample() {
         let config = LstmConfig { words: 60, ..config() };
         let counts: Vec<u64> = (1..=60).collect();
@@ -410,6 +458,7 @@ mod tests {
                 words: places.clone().map(|(t, b)| word(t, b)).collect(),
                 targets: places.clone().map(|(t, b)| word(t + 1, b)).collect(),
                 is_start: places.map(|(t, _)| t == 0).collect(),
+                contexts: None,
             }
         };
         (0..n).map(window).collect()

@@ -149,8 +149,11 @@ impl<D: Device> SampledSoftmax<D> {
         let Parameters { device, values, gradients, .. } = parameters;
         let (dim, size) = (softmax.table.columns(), self.words.len());
         device.gather_rows(self.rows.all_mut(), softmax.table.of(values), self.words.all());
-        device.gather_rows(self.bias.all_mut(), softmax.bias.of(values), self.words.all());
-        device.add(self.bias.all_mut(), 1.0, self.corrections.all());
+        device.copy(self.bias.all_mut(), self.corrections.all());
+        if let Some(bias) = &softmax.bias {
+            device.gather_rows(self.bias.all_mut(), bias.of(values), self.words.all());
+            device.add(self.bias.all_mut(), 1.0, self.corrections.all());
+        }
         let (inputs, rows) = (inputs.rows_of(dim), self.rows.all().rows_of(dim));
         let scores = self.scores.all_mut().rows_of(size);
         device.multiply(scores, [0.0, 1.0], inputs, rows.transposed());
@@ -160,10 +163,12 @@ impl<D: Device> SampledSoftmax<D> {
         device.multiply(gradient.rows_of(dim), [0.0, 1.0], scores, rows);
         let into = self.rows.all_mut().rows_of(dim);
         device.multiply(into, [0.0, 1.0], scores.transposed(), inputs);
-        device.sum_rows(self.bias.all_mut(), 0.0, scores);
         device.fill(softmax.table.of_mut(gradients), 0.0);
-        device.fill(softmax.bias.of_mut(gradients), 0.0);
         device.scatter_add_rows(softmax.table.of_mut(gradients), self.words.all(), self.rows.all());
-        device.scatter_add_rows(softmax.bias.of_mut(gradients), self.words.all(), self.bias.all());
+        if let Some(bias) = &softmax.bias {
+            device.sum_rows(self.bias.all_mut(), 0.0, scores);
+            device.fill(bias.of_mut(gradients), 0.0);
+            device.scatter_add_rows(bias.of_mut(gradients), self.words.all(), self.bias.all());
+        }
     }
 }

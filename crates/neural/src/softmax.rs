@@ -13,8 +13,8 @@ use crate::parameters::{Initial, Parameter, Parameters, Plan};
 pub struct Softmax {
     /// Words × dim: of its own, or the embeddings, which are then «tied» (Press & Wolf 2017).
     pub table: Parameter,
-    /// One number a word.
-    pub bias: Parameter,
+    /// One number a word, or nothing.
+    pub bias: Option<Parameter>,
 }
 
 /// Where scores are computed, so many rows at a time.
@@ -22,6 +22,8 @@ pub struct Softmax {
 pub struct Scores<A> {
     layout: Layout,
     scores: A,
+    /// Zeros, where there is no bias.
+    no_bias: A,
 }
 
 /// How many scores are held at most: half a gigabyte of `f32`.
@@ -40,7 +42,8 @@ impl<A: Array> Scores<A> {
         let most = (MAX_SCORES / row_stride.max(1)).max(1);
         let rows = n.div_ceil(n.div_ceil(most).max(1));
         let layout = Layout { rows, columns: words, row_stride, batch: 1, batch_stride: 0 };
-        Ok(Self { layout, scores: device.zeros(rows * row_stride)? })
+        let (scores, no_bias) = (device.zeros(rows * row_stride)?, device.zeros(words)?);
+        Ok(Self { layout, scores, no_bias })
     }
 
     /// So many rows, to be written.
@@ -49,10 +52,27 @@ impl<A: Array> Scores<A> {
         self.scores.part_mut(0..rows * layout.row_stride).laid_out(layout)
     }
 
-    /// So many rows that were written.
-    fn written(&self, rows: usize) -> Matrix<'_, A> {
+    /// The same, and what is added to each row.
+    fn rows_with<'a>(
+        &'a mut self,
+        rows: usize,
+        bias: Option<Part<'a, A>>,
+    ) -> (MatrixMut<'a, A>, Part<'a, A>) {
+        let Self { layout, scores, no_bias } = self;
+        let layout = Layout { rows, ..*layout };
+        let scores = scores.part_mut(0..rows * layout.row_stride).laid_out(layout);
+        (scores, bias.unwrap_or(no_bias.all()))
+    }
+
+    /// So many rows that were written, and what is added to each.
+    fn written<'a>(
+        &'a self,
+        rows: usize,
+        bias: Option<Part<'a, A>>,
+    ) -> (Matrix<'a, A>, Part<'a, A>) {
         let layout = Layout { rows, ..self.layout };
-        self.scores.part(0..rows * layout.row_stride).laid_out(layout)
+        let scores = self.scores.part(0..rows * layout.row_stride).laid_out(layout);
+        (scores, bias.unwrap_or(self.no_bias.all()))
     }
 }
 
@@ -66,7 +86,16 @@ impl Softmax {
     ) -> Self {
         let own = |plan: &mut Plan| plan.add("output", [words, dim], initial);
         let table = tied.cloned().unwrap_or_else(|| own(plan));
-        Self { table, bias: plan.add("output.bias", [1, words], initial) }
+        Self { table, bias: Some(plan.add("output.bias", [1, words], initial)) }
+    }
+
+    /// One more output layer, over a table of its own and nothing else.
+    pub fn without_bias(plan: &mut Plan, shape: [usize; 2], initial: Initial) -> Self {
+        Self { table: plan.add("output", shape, initial), bias: None }
+    }
+
+    fn bias<'a, A: Array>(&self, values: &'a A) -> Option<Part<'a, A>> {
+        self.bias.as_ref().map(|bias| bias.of(values))
     }
 
     /// Losses and gradients: those of the parameters are set, not added to.
@@ -91,13 +120,16 @@ impl Softmax {
             device.multiply(room.rows(n), [0.0, 1.0], inputs, table.transposed());
             let targets = Targets { words, ..targets };
             let losses = losses.part_mut(rows);
-            device.cross_entropy(room.rows(n), self.bias.of(values), targets, losses);
-            let (scores, keep) = (room.written(n), f64::from(u8::from(first > 0)));
+            let (scores, bias) = room.rows_with(n, self.bias(values));
+            device.cross_entropy(scores, bias, targets, losses);
+            let ((scores, _), keep) = (room.written(n, None), f64::from(u8::from(first > 0)));
             let into = gradient.part_mut(numbers).rows_of(dim);
             device.multiply(into, [0.0, 1.0], scores, table);
             let into = self.table.matrix_mut(gradients);
             device.multiply(into, [keep, 1.0], scores.transposed(), inputs);
-            device.sum_rows(self.bias.of_mut(gradients), keep, scores);
+            if let Some(bias) = &self.bias {
+                device.sum_rows(bias.of_mut(gradients), keep, scores);
+            }
         }
     }
 
@@ -123,7 +155,8 @@ impl Softmax {
             device.multiply(room.rows(rows.len()), [0.0, 1.0], inputs, table);
             let chosen = rows.start * k..rows.end * k;
             let (into, words) = (into.part_mut(chosen.clone()), words.part(chosen));
-            device.log_probs(into, room.written(rows.len()), self.bias.of(values), words);
+            let (scores, bias) = room.written(rows.len(), self.bias(values));
+            device.log_probs(into, scores, bias, words);
         }
     }
 }

@@ -36,7 +36,7 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     /// Numbers of words that live there.
     type Words: Array + Debug + Send + Sync;
     /// Operations that were recorded so that they can be repeated; at first none.
-    type Recorded: Debug + Default + Send;
+    type Recorded: Debug + Default + Send + Sync;
 
     /// So many zeros.
     ///
@@ -151,21 +151,26 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
         first: usize,
     );
 
-    /// The mean of the rows in a window around each row, `into[i] = Σ from[i − reach … i + reach] /
-    /// (2 · reach + 1)`, of each batch's matrix by itself; there is nothing beyond its ends. This is its
-    /// own transpose.
+    /// The mean over a window around each number of a row between its bounds, `into[i][j] = Σ from[i][j −
+    /// reach … j + reach] / (2 · reach + 1)`; all beyond the bounds counts and becomes 0. This is its own
+    /// transpose.
+    ///
+    /// # Shapes
+    /// `bounds` m × 2 as in [`Device::softmax_rows`], `into` and `from` m × n.
     fn smooth_rows(
         &self,
-        into: MatrixMut<'_, Self::Array>,
+        into: PartMut<'_, Self::Array>,
         from: Part<'_, Self::Array>,
+        bounds: Part<'_, Self::Words>,
         reach: usize,
     );
 
-    /// The softmax of the first `lengths[i]` numbers of each row, in place; the rest of a row becomes 0.
+    /// The softmax of some numbers of each row, those from its first bound up to its second, in place; the
+    /// others become 0, and all of a row without any.
     ///
     /// # Shapes
-    /// `lengths` m, `scores` m × n.
-    fn softmax_rows(&self, scores: PartMut<'_, Self::Array>, lengths: Part<'_, Self::Words>);
+    /// `bounds` m × 2, `scores` m × n.
+    fn softmax_rows(&self, scores: PartMut<'_, Self::Array>, bounds: Part<'_, Self::Words>);
 
     /// The gradient of [`Device::softmax_rows`], in place, from what that gave.
     ///

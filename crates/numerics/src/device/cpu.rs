@@ -194,13 +194,18 @@ impl<R: Real> Device for Cpu<R> {
         rows::relu_from_backward(gradient.get(), outputs.get(), columns, first);
     }
 
-    fn smooth_rows(&self, into: MatrixMut<'_, Pages<R>>, from: Part<'_, Pages<R>>, reach: usize) {
-        let layout = into.layout;
-        rows::smooth(into.part.get(), from.get(), layout, reach);
+    fn smooth_rows(
+        &self,
+        into: PartMut<'_, Pages<R>>,
+        from: Part<'_, Pages<R>>,
+        bounds: Part<'_, Vec<u32>>,
+        reach: usize,
+    ) {
+        rows::smooth(into.get(), from.get(), bounds.get(), reach);
     }
 
-    fn softmax_rows(&self, scores: PartMut<'_, Pages<R>>, lengths: Part<'_, Vec<u32>>) {
-        softmax::rows(scores.get(), lengths.get());
+    fn softmax_rows(&self, scores: PartMut<'_, Pages<R>>, bounds: Part<'_, Vec<u32>>) {
+        softmax::rows(scores.get(), bounds.get());
     }
 
     fn softmax_rows_backward(

@@ -89,6 +89,9 @@ struct Graph(CudaGraph);
 #[expect(unsafe_code, reason = "a graph is used by one thread at a time")]
 // SAFETY: CUDA asks that a graph is not used by two threads at once; `Recorded` gives it out by `&mut` alone.
 unsafe impl Send for Graph {}
+#[expect(unsafe_code, reason = "a graph is used by one thread at a time")]
+// SAFETY: as above; nothing is done with a graph by `&`.
+unsafe impl Sync for Graph {}
 
 impl fmt::Debug for Recorded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

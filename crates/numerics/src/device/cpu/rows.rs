@@ -3,7 +3,6 @@
 use rayon::prelude::*;
 
 use super::for_each_row;
-use crate::device::Layout;
 use crate::{Real, axpy};
 
 /// How long the rows of `n` words are.
@@ -75,16 +74,22 @@ pub fn relu_from_backward<R: Real>(
     });
 }
 
-pub fn smooth<R: Real>(into: &mut [R], from: &[R], layout: Layout, reach: usize) {
-    let Layout { rows, columns, .. } = layout;
-    assert_eq!(layout, Layout::batch(layout.batch, rows, columns), "one row after the other");
-    assert_eq!(into.len(), from.len(), "as many numbers");
+pub fn smooth<R: Real>(into: &mut [R], from: &[R], bounds: &[u32], reach: usize) {
+    let (bounds, rest) = bounds.as_chunks::<2>();
+    let columns = into.len() / bounds.len().max(1);
+    let shape = (0, bounds.len() * columns, into.len());
+    assert_eq!((rest.len(), into.len(), from.len()), shape, "two bounds a row");
     let share = R::ONE / R::from_f64((2 * reach + 1) as f64);
     for_each_row(into, columns, |into, i| {
-        let (first, i) = (i / rows * rows, i % rows);
+        let [first, end] = bounds[i].map(|bound| bound as usize);
         into.fill(R::ZERO);
-        for near in i.saturating_sub(reach)..(i + reach + 1).min(rows) {
-            axpy(share, &from[(first + near) * columns..][..columns], into);
+        let from = &from[i * columns..][first..end];
+        let into = &mut into[first..end];
+        for shift in 0..=reach.min(from.len().saturating_sub(1)) {
+            axpy(share, &from[shift..], &mut into[..from.len() - shift]);
+            if shift > 0 {
+                axpy(share, &from[..from.len() - shift], &mut into[shift..]);
+            }
         }
     });
 }

@@ -7,11 +7,15 @@ use super::for_each_row;
 use crate::device::{Layout, NO_TARGET};
 use crate::{Real, dot};
 
-pub fn rows<R: Real>(scores: &mut [R], lengths: &[u32]) {
-    let columns = scores.len() / lengths.len().max(1);
+pub fn rows<R: Real>(scores: &mut [R], bounds: &[u32]) {
+    let (bounds, rest) = bounds.as_chunks::<2>();
+    let columns = scores.len() / bounds.len().max(1);
+    assert_eq!((rest.len(), bounds.len() * columns), (0, scores.len()), "two bounds a row");
     for_each_row(scores, columns, |row, i| {
-        let (row, rest) = row.split_at_mut(lengths[i] as usize);
-        rest.fill(R::ZERO);
+        let [first, end] = bounds[i].map(|bound| bound as usize);
+        row[..first].fill(R::ZERO);
+        row[end..].fill(R::ZERO);
+        let row = &mut row[first..end];
         let share = R::ONE / pulp::Arch::new().dispatch(Exponentials { row, bias: None }).sum;
         row.iter_mut().for_each(|value| *value = *value * share);
     });

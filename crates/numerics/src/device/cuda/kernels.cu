@@ -125,25 +125,28 @@ extern "C" __global__ void relu_from_backward(float* gradient, const float* outp
     EACH(i, n) if (i % columns >= first && outputs[i] <= 0.f) gradient[i] = 0.f;
 }
 
-extern "C" __global__ void smooth_rows(float* into, const float* from, int rows, int columns, int reach, size n) {
+extern "C" __global__ void smooth_rows(
+    float* into, const float* from, const word* bounds, int columns, int reach, size n) {
     float share = 1.f / (2 * reach + 1);
     EACH(i, n) {
-        int row = i / columns % rows;
+        size row = i / columns;
+        int column = i % columns, first = bounds[2 * row], end = bounds[2 * row + 1];
         float sum = 0.f;
-        for (int near = max(0, row - reach); near < min(rows, row + reach + 1); near++)
-            sum += from[i + (size)(near - row) * columns];
+        if (column >= first && column < end)
+            for (int near = max(first, column - reach); near < min(end, column + reach + 1); near++)
+                sum += from[i + near - column];
         into[i] = sum * share;
     }
 }
 
-extern "C" __global__ void softmax_rows(float* scores, const word* lengths, int columns) {
+extern "C" __global__ void softmax_rows(float* scores, const word* bounds, int columns) {
     float* row = scores + (size)blockIdx.x * columns;
-    int length = lengths[blockIdx.x];
+    int first = bounds[2 * blockIdx.x], end = bounds[2 * blockIdx.x + 1];
     Sum s = {-1e30f, 0.f};
-    for (int i = threadIdx.x; i < length; i += blockDim.x) s = join(s, {row[i], 1.f});
+    for (int i = first + threadIdx.x; i < end; i += blockDim.x) s = join(s, {row[i], 1.f});
     s = block_join(s);
     for (int i = threadIdx.x; i < columns; i += blockDim.x)
-        row[i] = i < length ? __expf(row[i] - s.max) / s.sum : 0.f;
+        row[i] = i >= first && i < end ? __expf(row[i] - s.max) / s.sum : 0.f;
 }
 
 extern "C" __global__ void softmax_rows_backward(float* gradient, const float* attention, int columns) {

@@ -303,19 +303,26 @@ impl Device for Cuda {
         );
     }
 
-    fn smooth_rows(&self, into: MatrixMut<'_, Numbers>, from: Part<'_, Numbers>, reach: usize) {
-        let n = into.part.len;
-        assert_eq!(n, from.len, "as many numbers");
-        let (rows, columns) = (into.layout.rows as i32, into.layout.columns as i32);
-        let (into, from, reach, blocks) =
-            (into.part.address(), from.address(), reach as i32, blocks(n));
-        launch!(self, "smooth_rows", blocks, THREADS, into, from, rows, columns, reach, n as i64);
+    fn smooth_rows(
+        &self,
+        into: PartMut<'_, Numbers>,
+        from: Part<'_, Numbers>,
+        bounds: Part<'_, Words>,
+        reach: usize,
+    ) {
+        let (n, blocks) = (into.len, blocks(into.len));
+        assert_eq!((from.len, bounds.len % 2), (n, 0), "two bounds a row");
+        let columns = (n / (bounds.len / 2).max(1)) as i32;
+        let (into, from, bounds) = (into.address(), from.address(), bounds.address());
+        let reach = reach as i32;
+        launch!(self, "smooth_rows", blocks, THREADS, into, from, bounds, columns, reach, n as i64);
     }
 
-    fn softmax_rows(&self, scores: PartMut<'_, Numbers>, lengths: Part<'_, Words>) {
-        let columns = (scores.len / lengths.len.max(1)) as i32;
-        let (scores, blocks, lengths) = (scores.address(), [lengths.len, 1], lengths.address());
-        launch!(self, "softmax_rows", blocks, SHORT_ROW_THREADS, scores, lengths, columns);
+    fn softmax_rows(&self, scores: PartMut<'_, Numbers>, bounds: Part<'_, Words>) {
+        let rows = bounds.len / 2;
+        let columns = (scores.len / rows.max(1)) as i32;
+        let (scores, bounds) = (scores.address(), bounds.address());
+        launch!(self, "softmax_rows", [rows, 1], SHORT_ROW_THREADS, scores, bounds, columns);
     }
 
     fn softmax_rows_backward(
