@@ -46,10 +46,13 @@ class Contextual(nn.Module):
         is_seen = (places >= first) & (places < first + 500)
         return words[:-1], words[1:], zipf(self.STREAMS, self.CONTEXT), is_seen
 
-    def forward(self, words, targets, contexts, is_seen):
-        hidden, state = self.lstm(self.embedding(words), tuple(self.state))
-        for old, new in zip(self.state, state):
+    def end(self):
+        """The states go on to the next batch."""
+        for old, new in zip(self.state, self.after):
             old.copy_(new.detach())
+
+    def forward(self, words, targets, contexts, is_seen):
+        hidden, self.after = self.lstm(self.embedding(words), tuple(self.state))
         embedded = self.context(contexts)
         scores = torch.bmm(self.matching(hidden).transpose(0, 1), embedded.transpose(1, 2))
         attention = torch.softmax(scores.masked_fill(~is_seen, float("-inf")), 2)
@@ -74,6 +77,9 @@ class Lexical(nn.Module):
 
     def batch(self):
         return zipf(self.BATCH, self.MEMORIES), zipf(self.BATCH)
+
+    def end(self):
+        """Nothing goes on to the next batch."""
 
     def forward(self, memories, targets):
         embed = nn.functional.embedding
@@ -102,6 +108,7 @@ class Trainer:
         (loss * self.model.SCALE).backward()
         nn.utils.clip_grad_norm_(self.learnt, self.model.CLIP)
         self.optimiser.step()
+        self.model.end()
         return loss.detach()
 
     def recorded(self):
