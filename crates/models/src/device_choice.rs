@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use numerics::device::{Cpu, Device};
+use numerics::device::{Cpu, Cuda, Device};
 
 use crate::{Error, Event, Reporter, Result};
 
@@ -51,14 +51,9 @@ pub(crate) fn compute<W: OnDevice>(
 ) -> Result<W::Output> {
     match choice {
         DeviceChoice::Cpu => work.on(Cpu::default()),
-        DeviceChoice::Cuda => work.on(gpu()?),
-        DeviceChoice::Auto => with_fallback(work, gpu(), reporter),
+        DeviceChoice::Cuda => work.on(Cuda::open()?),
+        DeviceChoice::Auto => with_fallback(work, Cuda::open().map_err(Error::from), reporter),
     }
-}
-
-/// The GPU.
-fn gpu() -> Result<Cpu<f32>> {
-    Err(Error::Device(numerics::Error::NoDevice { reason: "not merged yet".to_owned() }))
 }
 
 fn with_fallback<W: OnDevice, D: Device<Real = f32>>(

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use corpus::{Vocabulary, WordId};
 use neural::{Cloze, FillsBlanks, Network, Tables, Text};
 use numerics::device::{Cpu, Device};
-use questions::Question;
+use questions::{BLANK, Example, Question};
 use serde::{Deserialize, Serialize};
 
 use crate::case_twins::tell_apart;
@@ -25,8 +25,9 @@ use crate::language_learner::{LanguageLearner, Pieces};
 use crate::language_settings::Recipe;
 use crate::lexicon::{END, Lexicon, UNKNOWN};
 use crate::lowercase::Lowercase;
+use crate::running_text::Books;
 use crate::{
-    DeviceChoice, Model, Reader, Result, Saved, Settings, Training, epochs, learnt,
+    DeviceChoice, Model, Part, Reader, Result, Saved, Settings, Training, epochs, learnt,
     running_text,
 };
 
@@ -46,22 +47,75 @@ pub(crate) trait Design: Clone + Send + Sync + 'static {
     /// A text as it learns from it.
     type Pieces<'t>: Pieces<Batch = Self::Batch>;
 
-    /// A network before training, or without what only training needs if there is no text.
+    /// A network before training, from a seed; without what only training needs if there is no text.
     fn network<D: Device<Real = f32>>(
         &self,
         device: &D,
         n_words: usize,
-        learning: Option<(&Text, u64)>,
+        learning: Option<(&Source<'_>, u64)>,
     ) -> Result<Self::Network<D>>;
 
     /// A text in the pieces that the network learns from, and how many of them make a mini-batch.
-    fn pieces<'t>(&self, text: &'t Text) -> (Self::Pieces<'t>, usize);
+    fn pieces<'t>(&self, source: &'t Source<'t>) -> (Self::Pieces<'t>, usize);
 
     /// How it learns.
     fn recipe(&self) -> &Recipe;
 
     /// What it reads of a question: a text with a blank, the context put where the network wants it.
     fn reads(&self, context: Vec<u32>, cloze: Cloze) -> Cloze;
+}
+
+/// What a network learns from or is validated on.
+pub(crate) struct Source<'a> {
+    /// Running text.
+    pub text: Text,
+    /// Questions.
+    pub part: &'a Part<'a>,
+    /// The lexicon's numbers of the set's words.
+    numbers: Vec<u32>,
+}
+
+impl<'a> Source<'a> {
+    fn new(part: &'a Part<'a>, books: &Books<'_>, lexicon: &Lexicon) -> Self {
+        let numbers = lexicon.numbers_of(part.vocabulary());
+        Self { text: text_of(books, &numbers), part, numbers }
+    }
+
+    /// The context of a question whose answer is known, and its query with the answer in it, between two ends
+    /// of sentence.
+    pub fn answered(&self, place: usize) -> (Vec<u32>, Vec<u32>) {
+        let Example { question, answer, .. } = self.part.example(place);
+        let answer = question.candidates[answer.expect("its answer is known")];
+        let word = |&word: &WordId| self.numbers[if word == BLANK { answer } else { word }.index()];
+        let query = question.query.iter().map(word);
+        let query = std::iter::once(END).chain(query).chain([END]).collect();
+        (context_of(&question, &self.numbers), query)
+    }
+}
+
+/// Books as running text.
+fn text_of(books: &Books<'_>, numbers: &[u32]) -> Text {
+    let mut text = Text::new(END);
+    for book in books {
+        text.push(book.iter().map(|words| words.iter().map(|word| numbers[word.index()])));
+    }
+    text
+}
+
+/// The words of a question's context, each sentence with its end.
+fn context_of(question: &Question<'_>, numbers: &[u32]) -> Vec<u32> {
+    let mut context = Vec::new();
+    for sentence in question.context.iter().filter(|sentence| !sentence.is_empty()) {
+        context.extend(sentence.iter().map(|word| numbers[word.index()]));
+        context.push(END);
+    }
+    context
+}
+
+/// A text with the context before it, as running text.
+pub(crate) fn burnt_in(context: Vec<u32>, cloze: Cloze) -> Cloze {
+    let before = [&cloze.before[..1], &context, &cloze.before[1..]].concat();
+    Cloze { before, ..cloze }
 }
 
 /// Trains a network.
@@ -75,8 +129,8 @@ pub(crate) fn train<S: Design>(
     let books = running_text::to_learn_from(settings.model(), training)?;
     let lexicon = Lexicon::of_books(&books, vocabulary, recipe.min_count, recipe.lowercase);
     let learning = Learning {
-        train: lexicon.text(&books, vocabulary),
-        valid: lexicon.text(&running_text::to_validate_on(training), vocabulary),
+        train: Source::new(&training.train, &books, &lexicon),
+        valid: Source::new(&training.valid, &running_text::to_validate_on(training), &lexicon),
         n_words: lexicon.len(),
         design: &design,
         settings,
@@ -89,8 +143,8 @@ pub(crate) fn train<S: Design>(
 }
 
 struct Learning<'a, S> {
-    train: Text,
-    valid: Text,
+    train: Source<'a>,
+    valid: Source<'a>,
     n_words: usize,
     design: &'a S,
     settings: &'a Settings,
@@ -258,11 +312,7 @@ impl<S: Design> NetworkReader<'_, S> {
     fn text(&self, question: &Question<'_>) -> Cloze {
         let numbers =
             |words: &[WordId]| words.iter().map(|word| self.numbers[word.index()]).collect::<Vec<u32>>();
-        let mut context = Vec::new();
-        for sentence in question.context.iter().filter(|sentence| !sentence.is_empty()) {
-            context.extend(numbers(sentence));
-            context.push(END);
-        }
+        let context = context_of(question, &self.numbers);
         let mut candidates = numbers(question.candidates);
         candidates.sort_unstable();
         candidates.dedup();

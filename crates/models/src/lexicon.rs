@@ -87,16 +87,6 @@ impl Lexicon {
         vocabulary.iter().map(number).collect()
     }
 
-    /// Books as running text.
-    pub fn text(&self, books: &Books<'_>, vocabulary: &Vocabulary) -> neural::Text {
-        let numbers = self.numbers_of(vocabulary);
-        let mut text = neural::Text::new(END);
-        for book in books {
-            text.push(book.iter().map(|words| words.iter().map(|word| numbers[word.index()])));
-        }
-        text
-    }
-
     /// Reads the words from the folder of a model.
     pub fn read(folder: &Path, lowercase: bool) -> Result<Self> {
         Ok(Self { words: word_list::read(folder, "distinct", |_, _| true)?, lowercase })
@@ -139,8 +129,6 @@ mod tests {
         let numbers = lexicon.numbers_of(set.vocabulary());
         let number = |word: &str| numbers[set.vocabulary().get(word).unwrap().index()];
         assert_eq!((number("hen"), number("The"), number("fox"), number("XXXXX")), (2, 3, 1, 1));
-        let text = lexicon.text(&books, set.vocabulary());
-        assert_eq!(text.sentence(0), [END, 3, 2, 4, 5, UNKNOWN, END]);
         assert_eq!(words(1, false).0, "hen The saw the a fox owl");
     }
 }

@@ -70,12 +70,14 @@ mod training;
 mod windows;
 mod word_list;
 
+mod contextual_lstm;
 mod embedding;
 mod kneser_ney;
 mod kneser_ney_cache;
 mod lstm;
 mod max_frequency_context;
 mod max_frequency_corpus;
+mod memnn_lexical;
 mod memnn_window_selfsup;
 mod memory_network;
 mod sliding_window;
@@ -107,6 +109,8 @@ pub static MODELS: &[Entry] = &[
     embedding::WINDOW_POSITION,
     lstm::QUERY,
     lstm::CONTEXT_QUERY,
+    contextual_lstm::ENTRY,
+    memnn_lexical::ENTRY,
     memory_network::WINDOW_MEMORY,
     memory_network::SENTENTIAL_MEMORY,
     memnn_window_selfsup::ENTRY,

@@ -4,12 +4,12 @@
 //! Both rows of Table 2 are one network, trained on the running text of the training books; they differ in
 //! what is read before the query.
 
-use neural::{Cloze, Initial, LstmConfig, LstmLm, Method, Sampler, Streams, Text, Window};
+use neural::{Cloze, Initial, LstmConfig, LstmLm, Method, Sampler, Streams, Window};
 use numerics::device::Device;
 use serde::Deserialize;
 
 use crate::language_learner::Pieces;
-use crate::language_network::{self, Design};
+use crate::language_network::{self, Design, Source};
 use crate::language_settings::{
     CLIP, DIM, DROPOUT, INITIAL, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, TIED, WEIGHT_DECAY,
 };
@@ -18,7 +18,7 @@ use crate::lexicon::{LOWERCASE, MIN_COUNT};
 use crate::settings::Range;
 use crate::{Entry, Result, Setting, epochs};
 
-const STREAMS: Setting = Setting {
+pub(crate) const STREAMS: Setting = Setting {
     name: "streams",
     symbol: "",
     default: "32",
@@ -26,7 +26,7 @@ const STREAMS: Setting = Setting {
     word: None,
     doc: "Pieces of the running text that are read side by side.",
 };
-const STEPS: Setting = Setting {
+pub(crate) const STEPS: Setting = Setting {
     name: "steps",
     symbol: "",
     default: "35",
@@ -112,7 +112,7 @@ impl Design for Lstm {
         &self,
         device: &D,
         n_words: usize,
-        learning: Option<(&Text, u64)>,
+        learning: Option<(&Source<'_>, u64)>,
     ) -> Result<LstmLm<D>> {
         let Config { dim, dropout, tied, initial, samples, .. } = self.config;
         let config = LstmConfig {
@@ -126,14 +126,14 @@ impl Design for Lstm {
             dropout,
             seed: learning.map_or(0, |(_, seed)| seed),
         };
-        let sampler = |(text, seed): (&Text, u64)| {
-            Some(Sampler::new(&text.counts(n_words), samples?, seed))
+        let sampler = |(source, seed): (&Source<'_>, u64)| {
+            Some(Sampler::new(&source.text.counts(n_words), samples?, seed))
         };
         Ok(LstmLm::new(device, config, learning.and_then(sampler))?)
     }
 
-    fn pieces<'t>(&self, text: &'t Text) -> (Streams<'t>, usize) {
-        (Streams::new(text, self.config.streams, self.config.steps), 1)
+    fn pieces<'t>(&self, source: &'t Source<'t>) -> (Streams<'t>, usize) {
+        (Streams::new(&source.text, self.config.streams, self.config.steps), 1)
     }
 
     fn recipe(&self) -> &Recipe {
@@ -142,11 +142,7 @@ impl Design for Lstm {
 
     // §4.4, burn in: the context is read like any text before the query.
     fn reads(&self, context: Vec<u32>, cloze: Cloze) -> Cloze {
-        if !self.reads_context {
-            return cloze;
-        }
-        let before = [&cloze.before[..1], &context, &cloze.before[1..]].concat();
-        Cloze { before, ..cloze }
+        if self.reads_context { language_network::burnt_in(context, cloze) } else { cloze }
     }
 }
 
