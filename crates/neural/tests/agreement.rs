@@ -128,7 +128,7 @@ fn lexical_losses<D: Device>(device: &D, length: usize) -> Result<Vec<f64>> {
         Runs::new(31, length, &places.map(run).collect::<Vec<_>>())
     };
     let mut losses: Vec<f64> =
-        (0..10).map(|n| network.step(&batch(7 + n), 0.1)).collect::<Result<_>>()?;
+        (0..10).map(|n| network.step(&batch(7 + n), 0.01)).collect::<Result<_>>()?;
     losses.push(network.loss(&batch(60))?);
     Ok(losses)
 }
