@@ -7,6 +7,7 @@ use crate::dictionary::Dictionary;
 use crate::epochs::{BATCH, DECAY, EPOCHS, LEARNING_RATE, PATIENCE, Schedule};
 use crate::learnt::{SavedAs, WEIGHTS};
 use crate::self_supervision::Rule;
+use crate::soft_model::{DIM, OPTIMISER, Optimiser};
 use crate::support::{SUPPORT, Support};
 use crate::windows::{Encoding, Layout, Unit};
 use crate::{Error, Range, Result, Setting, Settings};
@@ -15,14 +16,7 @@ use crate::{Error, Range, Result, Setting, Settings};
 macro_rules! settings {
     ($($own:expr),*) => {
         &[
-            Setting {
-                name: "dim",
-                symbol: "p",
-                default: "300",
-                range: Range::Whole(1, 4096),
-                word: None,
-                doc: "Length of an embedding.",
-            },
+            DIM,
             Setting {
                 name: "window",
                 symbol: "b",
@@ -101,6 +95,7 @@ macro_rules! settings {
             PATIENCE,
             Setting { default: "0.7", ..DECAY },
             BATCH,
+            Setting { default: "sgd", ..OPTIMISER },
             WEIGHTS,
             $($own),*
         ]
@@ -149,6 +144,7 @@ pub(crate) struct Config {
     pub update: Rule,
     pub support: Support,
     pub init: f64,
+    pub optimiser: Optimiser,
     pub weights: SavedAs,
     #[serde(flatten)]
     pub schedule: Schedule,
