@@ -84,7 +84,7 @@ pub(crate) const QUERY: Entry = Entry {
 pub(crate) const WINDOW_BAG: Entry = Entry {
     name: "embedding-window",
     row: "Embedding Model (window)",
-    settings: settings!("300", [WINDOW], "0.06", "dictionary", "0.5"),
+    settings: settings!("300", [WINDOW], "0.06", "candidates", "0"),
     train: |settings, training| window(settings, Encoding::Bag)?.train(settings, training),
     load: |saved| window(&saved.settings, Encoding::Bag)?.load(saved),
     ..CONTEXT_QUERY

@@ -126,7 +126,7 @@ pub(crate) const WINDOW_MEMORY: Entry = Entry {
         [WINDOW, ENCODING, HOPS, TIED, TIME, TIME_SCALE, MAX_MEMORIES],
         "0.05",
         "candidates",
-        "0"
+        "0.2"
     ),
     learns: true,
     train: |settings, training| window(settings)?.train(settings, training),
@@ -140,8 +140,8 @@ pub(crate) const SENTENTIAL_MEMORY: Entry = Entry {
         "100",
         [SENTENCE_ENCODING, HOPS, TIED, TIME, TIME_SCALE, MAX_MEMORIES],
         "0.05",
-        "dictionary",
-        "0.1"
+        "candidates",
+        "0"
     ),
     learns: true,
     train: |settings, training| sentential(settings).train(settings, training),

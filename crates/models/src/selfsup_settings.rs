@@ -85,17 +85,17 @@ macro_rules! settings {
             Setting {
                 name: "init",
                 symbol: "",
-                default: "0.1",
+                default: "0.05",
                 range: Range::Real(0.0, 10.0),
                 word: None,
                 doc: "Standard deviation of the embeddings before training.",
             },
-            Setting { default: "0.02", ..LEARNING_RATE },
+            Setting { default: "0.03", ..LEARNING_RATE },
             Setting { default: "8", ..EPOCHS },
             PATIENCE,
             Setting { default: "0.7", ..DECAY },
             BATCH,
-            Setting { default: "sgd", ..OPTIMISER },
+            OPTIMISER,
             WEIGHTS,
             $($own),*
         ]

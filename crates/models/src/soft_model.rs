@@ -23,6 +23,7 @@ use crate::lowercase::Lowercase;
 use crate::memory_format::{Format, Phrases};
 use crate::network::{Batch, Network, Shape, no_squares};
 use crate::settings::Range;
+use crate::soft_attention::Read;
 use crate::windows::{KnownWords, Memories};
 use crate::{
     Error, Explanation, Look, Model, Part, Reader, Result, Saved, Setting, Settings, Training,
@@ -426,16 +427,19 @@ impl Reader for SoftReader<'_> {
 
     fn explain(&self, question: &Question<'_>) -> Explanation {
         let phrases = self.format.read(question, &self.words(), &mut Memories::default());
-        let attention = self.network.read(&phrases).attention;
+        let Read { attention, matches, .. } = self.network.read(&phrases);
         let origins = self.format.origins(question, &self.words());
         let looks = origins.into_iter().enumerate().map(|(memory, origin)| {
             // Chosen: of several hops, the mean.
-            let sum: f32 = attention.iter().map(|shares| shares[memory]).sum();
+            let mean = |of_hops: &[Vec<f32>]| {
+                of_hops.iter().map(|hop| hop[memory]).sum::<f32>() / of_hops.len() as f32
+            };
             Look {
                 words: origin.words,
                 candidate: origin.mention.map(|(candidate, _)| candidate),
                 instance: origin.mention.map(|(_, instance)| instance),
-                weight: sum / attention.len() as f32,
+                weight: mean(&attention),
+                score: Some(mean(&matches)),
                 is_supporting: false,
             }
         });

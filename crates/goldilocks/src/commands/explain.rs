@@ -162,6 +162,7 @@ fn looked(example: &Example<'_>, prediction: &Prediction, explanation: Explanati
         candidate: look.candidate,
         mention: look.instance,
         weight: f64::from(look.weight),
+        score: look.score.map(f64::from),
         is_supporting: look.is_supporting,
     };
     Looked {
