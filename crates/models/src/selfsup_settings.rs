@@ -60,7 +60,7 @@ macro_rules! settings {
             Setting {
                 name: "time_scale",
                 symbol: "",
-                default: "2",
+                default: "2.2",
                 range: Range::Real(-100.0, 100.0),
                 word: None,
                 doc: "What its place adds to the score of the last memory.",
@@ -91,7 +91,7 @@ macro_rules! settings {
                 doc: "Standard deviation of the embeddings before training.",
             },
             Setting { default: "0.03", ..LEARNING_RATE },
-            Setting { default: "8", ..EPOCHS },
+            Setting { default: "6", ..EPOCHS },
             PATIENCE,
             Setting { default: "0.7", ..DECAY },
             BATCH,
