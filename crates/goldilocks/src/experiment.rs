@@ -12,6 +12,16 @@
 //! grid = { encoding = ["positions", "bag"], window = [3, 5] }    # one row for each of the four
 //! # also: name, seeds, ensemble = N, anonymise = true, exclude_cooccurrences = true
 //!
+//! [[beyond]]                      # as rows, after them: ours beyond the paper's, called by a label
+//! model = "memnn-window-selfsup"
+//! label = "MemNNs (small)"
+//! settings = { dim = 10 }
+//!
+//! [[combinations]]                # several rows as one, a weight each, fitted on the validation split
+//! name = "two"
+//! label = "MemNNs with word distance"
+//! of = ["memnn-window-selfsup", "word-distance"]
+//!
 //! [tales.memnn-window-selfsup]    # by row or model: settings for the embedded tales alone
 //! dim = 20
 //! ```
@@ -52,6 +62,12 @@ pub struct Experiment {
     seeds: Option<NonZeroUsize>,
     /// What is run; without it every model of the registry with its defaults.
     rows: Option<Vec<Row>>,
+    /// What is run after that: ours beyond the paper's rows.
+    #[serde(default)]
+    beyond: Vec<Row>,
+    /// Several rows as one.
+    #[serde(default)]
+    combinations: Vec<Combination>,
     /// Settings for the embedded tales, by row or by model: smaller, so that the table is there at once.
     #[serde(default)]
     tales: Table,
@@ -64,6 +80,8 @@ struct Row {
     model: String,
     /// What folders and files are called; the model's name if there is one row of it.
     name: Option<String>,
+    /// What it is called in tables; only for rows beyond the paper's.
+    label: Option<String>,
     seeds: Option<NonZeroUsize>,
     /// How many seeds make one model of the row: the mean of their distributions.
     ensemble: Option<NonZeroUsize>,
@@ -81,10 +99,24 @@ struct Row {
     grid: Table,
 }
 
+/// Rows whose models answer as one: softmax regression with a weight a model, fitted on the validation split.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Combination {
+    /// Tells it apart from the rows.
+    pub name: String,
+    /// What it is called in tables.
+    pub label: String,
+    /// The names of its rows.
+    pub of: Vec<String>,
+}
+
 /// A row to be run: a model with all its settings.
 pub struct Planned {
     /// What it is called.
     pub name: String,
+    /// What tables call it if it is beyond the paper's rows.
+    pub beyond: Option<String>,
     /// What folders and files are called: the first row's name with the same model, settings and questions, so that
     /// a row and an ensemble of it share what is trained.
     pub trained_as: String,
@@ -128,8 +160,9 @@ impl Experiment {
         let found = EXPERIMENTS.iter().find(|(known, _)| *known == name);
         let (_, text) = found.ok_or_else(|| Failure::UnknownTable { name: name.to_owned() })?;
         let mut experiment = Self::from_toml(Path::new(name), text)?;
+        let is_known = |row: &Row| models::find(&row.model).is_ok();
         if let Some(rows) = &mut experiment.rows {
-            rows.retain(|row| models::find(&row.model).is_ok());
+            rows.retain(is_known);
         }
         Ok(experiment)
     }
@@ -149,20 +182,51 @@ impl Experiment {
                 return Err(wrong(format!("unknown table `{table}`: expected `{known}`")).into());
             }
         }
-        if let Some(rows) = &mut experiment.rows {
+        let Self { rows, beyond, .. } = &mut experiment;
+        for rows in rows.iter_mut().chain([beyond]) {
             let expanded = rows.iter().map(Row::expanded).collect::<Result<Vec<_>, _>>();
             *rows = expanded.map_err(wrong)?.concat();
         }
+        experiment.check_names().map_err(wrong)?;
+        Ok(experiment)
+    }
+
+    /// Every name is part of a file's name and stands once; combinations are of rows.
+    fn check_names(&self) -> Result<(), String> {
         let mut names = BTreeSet::new();
-        for name in experiment.rows.iter().flatten().map(Row::name) {
+        let rows = self.all_rows();
+        let of_rows: Vec<&str> = rows.iter().map(Row::name).collect();
+        let of_combinations = self.combinations.iter().map(|combination| combination.name.as_str());
+        for name in of_rows.iter().copied().chain(of_combinations) {
             if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\']) {
-                return Err(wrong(format!("row `{name}`: a name is part of a file's name")).into());
+                return Err(format!("row `{name}`: a name is part of a file's name"));
             }
             if !names.insert(name) {
-                return Err(wrong(format!("two rows are named `{name}`: give one a `name`")).into());
+                return Err(format!("two rows are named `{name}`: give one a `name`"));
             }
         }
-        Ok(experiment)
+        for Combination { name, of, .. } in &self.combinations {
+            if let Some(unknown) = of.iter().find(|row| !of_rows.contains(&row.as_str())) {
+                return Err(format!("combination `{name}`: no row is named `{unknown}`"));
+            }
+            if of.len() < 2 {
+                return Err(format!("combination `{name}`: expected two rows or more in `of`"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows as they are run: the paper's, then ours beyond them.
+    fn all_rows(&self) -> Vec<Row> {
+        let all = || table_2().map(|entry| Row { model: entry.name.into(), ..Row::default() });
+        let mut rows = self.rows.clone().unwrap_or_else(|| all().collect());
+        rows.extend(self.beyond.iter().cloned());
+        rows
+    }
+
+    /// Rows that answer as one besides.
+    pub fn combinations(&self) -> &[Combination] {
+        &self.combinations
     }
 
     /// The tables of accuracies to print.
@@ -172,10 +236,8 @@ impl Experiment {
 
     /// What there is to run, in order; on the tales with the settings for them.
     pub fn plan(&self, on_tales: bool) -> Result<Vec<Planned>> {
-        let all = || table_2().map(|entry| Row { model: entry.name.into(), ..Row::default() });
-        let rows: Vec<Row> = self.rows.clone().unwrap_or_else(|| all().collect());
-        let mut planned: Vec<Planned> = Vec::with_capacity(rows.len());
-        for row in &rows {
+        let mut planned: Vec<Planned> = Vec::new();
+        for row in &self.all_rows() {
             let mut row = self.plan_row(row, on_tales)?;
             if let Some(same) = planned.iter().find(|earlier| earlier.trains_like(&row)) {
                 row.trained_as.clone_from(&same.trained_as);
@@ -205,6 +267,7 @@ impl Experiment {
         changed.extend(variants.map(|(key, value, _)| (key.to_owned(), value)));
         Ok(Planned {
             name: row.name().to_owned(),
+            beyond: row.label.clone(),
             trained_as: row.name().to_owned(),
             entry,
             settings,

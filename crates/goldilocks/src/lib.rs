@@ -25,6 +25,8 @@ pub mod books;
 pub mod cli;
 pub mod commands;
 pub mod date;
+pub mod device;
+pub mod display;
 pub mod experiment;
 pub mod failure;
 pub mod progress;

@@ -14,14 +14,14 @@
 //! can't be made again here, that is an error and never a silent training.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use evaluation::{Prediction, Predictions, QuestionIndex, ensemble, exclude_cooccurrences};
-use models::Model;
+use models::{DeviceChoice, Model};
 use questions::{QuestionSet, Split};
 use report::{Looked, Run};
 use serde::{Deserialize, Serialize};
@@ -47,10 +47,14 @@ pub struct Reproduction<'a> {
     pub anonymised: OnceCell<QuestionSet>,
     /// The hash that stands for the questions.
     pub data: String,
-    /// The splits that are answered.
+    /// The splits that are shown.
     pub on: Vec<Split>,
+    /// What is trained for rows that are combined: these answer the validation split too, to fit weights on.
+    pub combined: BTreeSet<String>,
     /// The first seed.
     pub seed: u64,
+    /// Where networks learn and answer.
+    pub device: DeviceChoice,
     /// Whether results of other versions of the program are taken as they are.
     pub any_version: bool,
     /// Whether it is written down what models look at.
@@ -91,14 +95,12 @@ impl Reproduction<'_> {
 
     /// The row's answers, one run a seed or an ensemble.
     pub fn runs<'s>(&'s self, row: &Planned) -> Result<Vec<Run<'s>>> {
-        let set = self.questions(row);
-        let splits = if self.on.is_empty() { &Split::ALL[..] } else { &self.on };
-        let index = QuestionIndex::of_splits(set, splits);
+        let index = self.index(row);
         let trainings = self.trainings(row);
         let run = |members: &[Training<'_>]| -> Result<Run<'s>> {
             let seed = members[0].seed;
-            let files: Vec<Predictions> =
-                members.iter().map(|member| self.read(&member.name)).collect::<Result<_>>()?;
+            let read = |member: &Training<'_>| self.read(&member.name, &self.on);
+            let files: Vec<Predictions> = members.iter().map(read).collect::<Result<_>>()?;
             let mut predictions = match &files[..] {
                 [file] => index.check(file)?,
                 files => {
@@ -121,6 +123,31 @@ impl Reproduction<'_> {
         trainings.chunks(row.ensemble).map(run).collect()
     }
 
+    /// The answers of rows as one, a run for each seed that all of them have.
+    pub fn combined_runs<'s>(&'s self, name: &str, rows: &[&Planned]) -> Result<Vec<Run<'s>>> {
+        let index = self.index(rows[0]);
+        let n_seeds = rows.iter().map(|row| row.seeds).min().unwrap_or(0);
+        let run = |number: usize| -> Result<Run<'s>> {
+            let read = |splits: &[Split]| -> Result<Vec<Predictions>> {
+                let file = |row: &&Planned| self.read(&self.training(row, number).name, splits);
+                rows.iter().map(file).collect()
+            };
+            let (answers, fit) = (read(&self.on)?, read(&[Split::Valid])?);
+            let (answers, fit): (Vec<_>, Vec<_>) = (answers.iter().collect(), fit.iter().collect());
+            let first = self.training(rows[0], number);
+            let combined = evaluation::combine(name, &answers, &fit, first.seed)?;
+            let version = self.note(&first.name).map_or_else(String::new, |made| made.version);
+            let predictions = index.check(&combined.predictions)?;
+            Ok(Run { seed: first.seed, version, predictions })
+        };
+        (0..n_seeds).map(run).collect()
+    }
+
+    fn index(&self, row: &Planned) -> QuestionIndex<'_> {
+        let splits = if self.on.is_empty() { &Split::ALL[..] } else { &self.on };
+        QuestionIndex::of_splits(self.questions(row), splits)
+    }
+
     /// What the first seed of a row looked at; nothing for models that look at nothing in particular.
     pub fn looked(&self, row: &Planned) -> Result<Vec<Looked>> {
         let path = self.explanations(&row.trained_as);
@@ -137,15 +164,23 @@ impl Reproduction<'_> {
 
     /// All seeds that a row needs, in order.
     fn trainings<'p>(&self, row: &'p Planned) -> Vec<Training<'p>> {
-        let training = |number: usize| {
-            let seed = self.seed + number as u64;
-            let name = match number {
-                0 => row.trained_as.clone(),
-                _ => format!("{}-seed-{seed}", row.trained_as),
-            };
-            Training { row, seed, name }
+        (0..row.seeds * row.ensemble).map(|number| self.training(row, number)).collect()
+    }
+
+    fn training<'p>(&self, row: &'p Planned, number: usize) -> Training<'p> {
+        let seed = self.seed + number as u64;
+        let name = match number {
+            0 => row.trained_as.clone(),
+            _ => format!("{}-seed-{seed}", row.trained_as),
         };
-        (0..row.seeds * row.ensemble).map(training).collect()
+        Training { row, seed, name }
+    }
+
+    /// The splits that a row answers: those that are shown and, if it is combined, that to fit weights on.
+    fn answered(&self, row: &Planned) -> Vec<Split> {
+        let fits = self.combined.contains(&row.trained_as) && !self.on.is_empty();
+        let is_new = fits && !self.on.contains(&Split::Valid);
+        self.on.iter().copied().chain(is_new.then_some(Split::Valid)).collect()
     }
 
     fn questions(&self, row: &Planned) -> &QuestionSet {
@@ -178,7 +213,7 @@ impl Reproduction<'_> {
         let set = self.questions(row);
         let model = self.train(training, set)?;
         let answering = Answering { controls: Vec::new(), seed: *seed };
-        let predictions = answering.answer(&*model, set, &self.on, self.progress)?;
+        let predictions = answering.answer(&*model, set, &self.answered(row), self.progress)?;
         if self.figure_2 {
             self.explain(name, &*model, set, &predictions)?;
         }
@@ -194,7 +229,7 @@ impl Reproduction<'_> {
         MadeFrom {
             version: VERSION.to_owned(),
             data: self.data.clone(),
-            on: self.on.clone(),
+            on: self.answered(row),
             seed: *seed,
             model: row.entry.name.to_owned(),
             anonymise: row.anonymise,
@@ -236,8 +271,12 @@ impl Reproduction<'_> {
         expected: &MadeFrom,
         found: &MadeFrom,
     ) -> Option<(String, String, String)> {
+        // More splits than are asked for do no harm.
         let splits = |made: &MadeFrom| {
-            made.on.iter().map(|split| split.code()).collect::<Vec<_>>().join(", ")
+            let is_asked = |split: &&Split| expected.on.is_empty() || expected.on.contains(split);
+            let mut codes: Vec<_> = made.on.iter().filter(is_asked).map(|s| s.code()).collect();
+            codes.sort_unstable();
+            codes.join(", ")
         };
         let fields = |made: &MadeFrom| {
             let version = if self.any_version { String::new() } else { made.version.clone() };
@@ -270,8 +309,9 @@ impl Reproduction<'_> {
         let Training { row, seed, name } = training;
         let folder = self.model(name);
         let data = format!("{}{}", self.data, if row.anonymise { ANONYMISED } else { "" });
-        let job = Job { settings: &row.settings, seed: *seed, data: &data };
-        if let Ok((model, manifest)) = models::load(&folder)
+        let device = self.device;
+        let job = Job { settings: &row.settings, seed: *seed, data: &data, device };
+        if let Ok((model, manifest)) = models::load_on(&folder, device)
             && manifest.model == row.entry.name
             && manifest.settings == *row.settings.values()
             && manifest.provenance == job.provenance()
@@ -285,7 +325,7 @@ impl Reproduction<'_> {
             }
         }
         job.train(set, &folder, true, self.progress)?;
-        Ok(models::load(&folder)?.0)
+        Ok(models::load_on(&folder, device)?.0)
     }
 
     fn explain(
@@ -303,11 +343,11 @@ impl Reproduction<'_> {
         write_file(&self.explanations(name), &(lines.join("\n") + "\n"))
     }
 
-    fn read(&self, name: &str) -> Result<Predictions> {
+    /// The predictions for some splits, or for all if none is named: a file may hold more.
+    fn read(&self, name: &str, splits: &[Split]) -> Result<Predictions> {
         let file = Predictions::read(&self.predictions(name))?;
-        // Predictions from elsewhere may hold more splits than are asked for.
         let is_wanted = |p: &&Prediction| {
-            self.on.is_empty() || p.split.is_none_or(|split| self.on.contains(&split))
+            splits.is_empty() || p.split.is_none_or(|split| splits.contains(&split))
         };
         let wanted: Vec<Prediction> = file.iter().filter(is_wanted).cloned().collect();
         Ok(Predictions::new(file.name(), wanted)?)

@@ -5,9 +5,6 @@ use rayon::prelude::*;
 
 use crate::{Control, Error, Model, Result};
 
-/// How many questions a [`crate::Reader`] gets at a time.
-const BATCH: usize = 64;
-
 /// The scores of the questions at some places of a set, after the controls.
 ///
 /// `progress` hears how many more questions are done.
@@ -27,7 +24,7 @@ pub fn score_all(
         controls.iter().fold(question, |question, control| control.apply(question))
     };
     let batches: Vec<Vec<Vec<f32>>> = places
-        .par_chunks(BATCH)
+        .par_chunks(reader.batch())
         .map(|places| {
             let questions: Vec<Question<'_>> = places.iter().map(question).collect();
             let scores = reader.score_many(&questions)?;

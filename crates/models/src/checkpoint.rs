@@ -35,7 +35,7 @@ pub(crate) struct Record {
 }
 
 /// How an epoch went.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Epoch {
     pub loss: f64,
     pub valid: Validation,
@@ -46,8 +46,8 @@ impl Record {
         self.epochs.push(Epoch { loss, valid });
     }
 
-    /// How many epochs there were after the best one: the first with the highest accuracy, or, where
-    /// there is none to compare, the last.
+    /// How many epochs there were after the best one: the first with the highest accuracy or, without
+    /// any, the lowest loss on validation; where there is nothing to compare, the last.
     pub fn n_since_best(&self) -> usize {
         self.epochs.len() - self.best()
     }
@@ -57,9 +57,9 @@ impl Record {
         let mut best = 0;
         let mut highest = f64::NEG_INFINITY;
         for (place, epoch) in self.epochs.iter().enumerate() {
-            let accuracy = epoch.valid.accuracy.unwrap_or(highest);
-            if accuracy > highest || epoch.valid.accuracy.is_none() {
-                (best, highest) = (place + 1, accuracy);
+            let merit = epoch.valid.merit().unwrap_or(highest);
+            if merit > highest || epoch.valid.merit().is_none() {
+                (best, highest) = (place + 1, merit);
             }
         }
         best
@@ -91,7 +91,7 @@ impl<'a> Checkpoints<'a> {
     /// the record and, where that is another epoch, the tables of the best one.
     pub fn resume(
         &self,
-        tables: &mut [(&'static str, &mut Table<f32>)],
+        tables: &mut [(&str, &mut Table<f32>)],
         reporter: &dyn Reporter,
     ) -> Result<(Record, Option<Vec<Table<f32>>>)> {
         let path = self.folder.join(RECORD);
@@ -133,7 +133,7 @@ impl<'a> Checkpoints<'a> {
     }
 
     /// Writes the state after the last epoch of the record.
-    pub fn write(&self, record: &Record, tables: &[(&'static str, &mut Table<f32>)]) -> Result<()> {
+    pub fn write(&self, record: &Record, tables: &[(&str, &mut Table<f32>)]) -> Result<()> {
         let last = self.weights_of(record.epochs.len());
         let tables: Vec<(&str, &Table<f32>)> =
             tables.iter().map(|(name, table)| (*name, &**table)).collect();
@@ -164,7 +164,7 @@ impl<'a> Checkpoints<'a> {
     }
 }
 
-/// Queries, candidates and answers tell question sets apart; the sentences of contexts are queries too.
+/// Queries, candidates, answers and the running text tell question sets apart.
 fn hash_questions(part: &Part<'_>, hash: &mut Sha256) {
     let vocabulary = part.vocabulary();
     hash.update(format!("\n{} of {}", part.len(), vocabulary.len()));
@@ -176,6 +176,11 @@ fn hash_questions(part: &Part<'_>, hash: &mut Sha256) {
             bytes.extend(text.iter().flat_map(|word| word.0.to_le_bytes()));
         }
         bytes.extend((example.answer.unwrap_or(usize::MAX) as u64).to_le_bytes());
+        hash.update(&bytes);
+    }
+    for sentence in part.books().flatten() {
+        bytes.clear();
+        bytes.extend(sentence.iter().flat_map(|word| word.0.to_le_bytes()));
         hash.update(&bytes);
     }
 }

@@ -7,15 +7,13 @@
 //! Chosen: unknown words share several rows, by a hash of the word. Their embeddings stay as they were
 //! drawn, so a name that no training book has still matches itself and hardly ever another one.
 
-use std::fs;
 use std::path::Path;
 
 use corpus::Vocabulary;
 use questions::BLANK;
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 
-use crate::{Error, Part, Result};
+use crate::{Part, Result, word_list};
 
 /// The row of places beyond the ends of a text.
 pub(crate) const PADDING: u32 = 0;
@@ -24,8 +22,6 @@ pub(crate) const MISSING: u32 = 1;
 const FIRST_UNKNOWN: u32 = 2;
 const N_UNKNOWN: u32 = 1024;
 const FIRST_WORD: u32 = FIRST_UNKNOWN + N_UNKNOWN;
-
-const FILE: &str = "words.txt";
 
 /// The words that training saw, each with its row.
 pub(crate) struct Dictionary {
@@ -79,55 +75,16 @@ impl Dictionary {
         }
     }
 
-    /// Tells dictionaries apart: the first 16 hex digits of SHA-256 over the words.
-    pub fn hash(&self) -> String {
-        let digest = Sha256::digest(self.to_text());
-        digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    /// The words in the order of their rows.
+    pub fn words(&self) -> &Vocabulary {
+        &self.words
     }
 
-    /// One word a line; a line break or backslash within a word is escaped.
-    fn to_text(&self) -> String {
-        let escaped = |word: &str| word.replace('\\', "\\\\").replace('\n', "\\n") + "\n";
-        self.words.iter().map(escaped).collect()
-    }
-
-    /// Writes `words.txt` into the folder of a model.
-    pub fn write(&self, folder: &Path) -> Result<()> {
-        let path = folder.join(FILE);
-        fs::write(&path, self.to_text()).map_err(|reason| Error::File { path, reason })
-    }
-
-    /// Reads `words.txt` from the folder of a model.
+    /// Reads the words from the folder of a model.
     pub fn read(folder: &Path) -> Result<Self> {
-        let path = folder.join(FILE);
-        let text = fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, error))?;
-        let mut words = Vec::new();
-        for (place, line) in text.split_terminator('\n').enumerate() {
-            let word = unescaped(line).filter(|word| words.last().is_none_or(|last| last < word));
-            words.push(word.ok_or_else(|| Error::Damaged {
-                path: path.clone(),
-                line: Some(place + 1),
-                reason: "the words are not in alphabetical order".to_owned(),
-            })?);
-        }
-        Ok(Self::from_words(words))
+        let words = word_list::read(folder, "in alphabetical order", |last, word| last < word)?;
+        Ok(Self { words })
     }
-}
-
-fn unescaped(line: &str) -> Option<String> {
-    let mut word = String::new();
-    let mut characters = line.chars();
-    while let Some(character) = characters.next() {
-        word.push(match character {
-            '\\' => match characters.next()? {
-                'n' => '\n',
-                '\\' => '\\',
-                _ => return None,
-            },
-            other => other,
-        });
-    }
-    Some(word)
 }
 
 /// The 32-bit FNV-1a hash: the same in every version of the program.
@@ -137,7 +94,6 @@ fn fnv(word: &str) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
     use questions::Split;
 
     use super::*;
@@ -155,7 +111,7 @@ mod tests {
         };
         let set = set_of(&[asked(Split::Train, "the fox"), asked(Split::Valid, "an owl")]);
         let dictionary = Dictionary::of_questions(&Training::new(&set, 1, &|_| ()).train);
-        assert_eq!(dictionary.to_text(), "fox\nhen\nsaw\nthe\n");
+        assert_eq!(dictionary.words().iter().collect::<Vec<_>>(), ["fox", "hen", "saw", "the"]);
         assert_eq!(dictionary.n_rows(), FIRST_WORD as usize + 4);
         let rows = dictionary.rows_of(set.vocabulary());
         let row = |word: &str| rows[set.vocabulary().get(word).unwrap().index()];
@@ -164,30 +120,5 @@ mod tests {
         let unknown = FIRST_UNKNOWN..FIRST_WORD;
         assert!(unknown.contains(&row("owl")) && unknown.contains(&row("an")));
         assert_ne!(row("owl"), row("an"));
-    }
-
-    proptest! {
-        #[test]
-        fn a_dictionary_is_read_as_it_was_written(words in prop::collection::vec(".{0,4}|\\\\|\n", 0..9)) {
-            let folder = tempfile::tempdir().unwrap();
-            let dictionary = Dictionary::from_words(words);
-            dictionary.write(folder.path()).unwrap();
-            let read = Dictionary::read(folder.path()).unwrap();
-            prop_assert_eq!(read.hash(), dictionary.hash());
-            let words = |dictionary: &Dictionary| {
-                dictionary.words.iter().map(str::to_owned).collect::<Vec<_>>()
-            };
-            prop_assert_eq!(words(&read), words(&dictionary));
-        }
-    }
-
-    #[test]
-    fn damage_is_named_with_its_line() {
-        let folder = tempfile::tempdir().unwrap();
-        for text in ["fox\nhen\nhen\n", "fox\n\\q\n"] {
-            fs::write(folder.path().join(FILE), text).unwrap();
-            let error = Dictionary::read(folder.path()).err().unwrap().to_string();
-            assert!(error.contains("words.txt:"), "{error}");
-        }
     }
 }

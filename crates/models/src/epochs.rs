@@ -1,5 +1,5 @@
-//! The training loop of all learners: epochs of mini-batches in shuffled order → the weights of the best
-//! epoch on the validation part.
+//! The training loop of all learners: epochs of mini-batches, shuffled or in the order of the text → the
+//! weights of the best epoch on the validation part.
 //!
 //! After each epoch the weights and what has happened so far are written to [`Training::checkpoints`],
 //! then the epoch is reported. A run that is killed goes on from the last epoch that it reported and ends
@@ -11,7 +11,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::checkpoint::{Checkpoints, Record};
+use crate::checkpoint::{Checkpoints, Epoch, Record};
 use crate::settings::Range;
 use crate::{Error, Event, Result, Setting, Settings, Training};
 
@@ -40,7 +40,7 @@ pub(crate) const PATIENCE: Setting = Setting {
     default: "2",
     range: Range::Whole(1, 10_000),
     word: None,
-    doc: "Training ends after this many epochs without a better accuracy on validation.",
+    doc: "Training ends after this many epochs that are not better on validation.",
 };
 /// The setting for how the step shrinks.
 pub(crate) const DECAY: Setting = Setting {
@@ -60,6 +60,9 @@ pub(crate) const BATCH: Setting = Setting {
     word: None,
     doc: "Questions that are learnt from at the same time, on the same weights.",
 };
+
+/// How often in an epoch it is told how far it is.
+const N_REPORTS: usize = 200;
 
 /// The settings above as a model's `Config` holds them, to be flattened into it.
 #[derive(Clone, Debug, Deserialize)]
@@ -81,6 +84,27 @@ pub(crate) trait Learner {
         self.n_questions()
     }
 
+    /// Whether each epoch has an order of its own; running text is read as it stands.
+    fn is_shuffled(&self) -> bool {
+        true
+    }
+
+    /// How much some questions count in the mean of losses: the words to be predicted in running text.
+    fn n_targets(&self, questions: &[u32]) -> usize {
+        questions.len()
+    }
+
+    /// What [`Self::n_targets`] counts.
+    fn counts(&self) -> &'static str {
+        "questions"
+    }
+
+    /// The step of gradient descent after some epochs and this share of the next.
+    fn learning_rate(&self, schedule: &Schedule, past: &[Epoch], _share: f64) -> f64 {
+        // One factor after the other: `powi` may differ from machine to machine.
+        past.iter().fold(schedule.learning_rate, |rate, _| rate * schedule.decay)
+    }
+
     /// Learns from a mini-batch; gives the sum of the losses before the step.
     ///
     /// # Errors
@@ -91,17 +115,33 @@ pub(crate) trait Learner {
     ///
     /// # Errors
     /// If the device that computes it fails.
-    fn validate(&self) -> Result<Validation>;
+    fn validate(&mut self) -> Result<Validation>;
 
     /// All that it has learnt, by name, in a fixed order.
-    fn tables(&mut self) -> Vec<(&'static str, &mut Table<f32>)>;
+    fn tables(&mut self) -> Vec<(&str, &mut Table<f32>)>;
+
+    /// Brings what it has learnt into the tables, if that lives on a device.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn fetch(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Takes over tables that were changed from outside.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn put(&mut self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Questions to learn from at the same time.
 pub(crate) struct MiniBatch<'a> {
     /// From 0 to [`Learner::n_questions`].
     pub questions: &'a [u32],
-    /// The step of this epoch.
+    /// The step of gradient descent.
     pub learning_rate: f64,
     /// From 1: with the seed and the question, where a learner's own chance comes from.
     pub epoch: usize,
@@ -116,7 +156,14 @@ pub(crate) struct Validation {
     pub accuracy: Option<f64>,
 }
 
-/// Trains a learner; it ends with the weights of its best epoch.
+impl Validation {
+    /// What the best epoch has most of.
+    pub fn merit(&self) -> Option<f64> {
+        self.accuracy.or(self.loss.map(|loss| -loss))
+    }
+}
+
+/// Trains a learner; it ends with the weights of its best epoch. Gives how the epochs went.
 ///
 /// # Errors
 /// [`Error::Diverged`], and if a checkpoint can't be written.
@@ -125,7 +172,7 @@ pub(crate) fn run(
     schedule: &Schedule,
     settings: &Settings,
     training: &Training<'_>,
-) -> Result<()> {
+) -> Result<Vec<Epoch>> {
     let checkpoints =
         training.checkpoints.map(|folder| Checkpoints::new(folder, settings, training));
     let mut record = Record::default();
@@ -133,12 +180,14 @@ pub(crate) fn run(
     let mut best: Option<Vec<Table<f32>>> = None;
     if let Some(checkpoints) = &checkpoints {
         (record, best) = checkpoints.resume(&mut learner.tables(), training.reporter)?;
+        learner.put()?;
     }
     while record.epochs.len() < schedule.epochs && record.n_since_best() < schedule.patience {
         if best.is_none() && !record.epochs.is_empty() {
             best = Some(learner.tables().into_iter().map(|(_, table)| table.clone()).collect());
         }
-        let loss = one_epoch(learner, schedule, record.epochs.len() + 1, settings, training)?;
+        let loss = one_epoch(learner, schedule, &record.epochs, settings, training)?;
+        learner.fetch()?;
         record.push(loss, learner.validate()?);
         if record.n_since_best() == 0 {
             best = None;
@@ -152,39 +201,52 @@ pub(crate) fn run(
         for ((_, table), best) in learner.tables().into_iter().zip(best) {
             *table = best;
         }
+        learner.put()?;
     }
-    Ok(())
+    Ok(record.epochs)
 }
 
 /// Gives the mean loss.
 fn one_epoch(
     learner: &mut impl Learner,
     schedule: &Schedule,
-    epoch: usize,
+    past: &[Epoch],
     settings: &Settings,
     training: &Training<'_>,
 ) -> Result<f64> {
-    // One factor after the other: `powi` may differ from machine to machine.
-    let learning_rate = (1..epoch).fold(schedule.learning_rate, |rate, _| rate * schedule.decay);
-    let mut order: Vec<u32> = (0..learner.n_questions() as u32).collect();
-    let mut rng = ChaCha8Rng::seed_from_u64(training.seed);
-    rng.set_stream(epoch as u64);
-    order.shuffle(&mut rng);
-    order.truncate(learner.n_per_epoch());
+    let epoch = past.len() + 1;
+    let order = order(learner, epoch, training.seed);
+    let total = learner.n_targets(&order);
+    let n_steps = order.len().div_ceil(schedule.batch);
     let (mut sum, mut done) = (0.0, 0);
     for (step, questions) in order.chunks(schedule.batch).enumerate() {
+        let learning_rate = learner.learning_rate(schedule, past, step as f64 / n_steps as f64);
         let loss = learner.step(&MiniBatch { questions, learning_rate, epoch })?;
+        let n_targets = learner.n_targets(questions);
         if !loss.is_finite() {
-            let (model, loss) = (settings.model(), loss / questions.len() as f64);
+            let (model, loss) = (settings.model(), loss / n_targets as f64);
             return Err(Error::Diverged { model, epoch, step: step + 1, loss, learning_rate });
         }
         sum += loss;
-        done += questions.len();
-        if step % 64 == 63 {
-            training.reporter.report(Event::Progress { done, total: order.len() });
+        let shown = done * N_REPORTS / total.max(1);
+        done += n_targets;
+        if done * N_REPORTS / total.max(1) > shown {
+            training.reporter.report(Event::Progress { done, total, of: learner.counts() });
         }
     }
-    Ok(sum / order.len().max(1) as f64)
+    Ok(sum / total.max(1) as f64)
+}
+
+/// What is learnt from in an epoch, in order.
+fn order(learner: &impl Learner, epoch: usize, seed: u64) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..learner.n_questions() as u32).collect();
+    if learner.is_shuffled() {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(epoch as u64);
+        order.shuffle(&mut rng);
+        order.truncate(learner.n_per_epoch());
+    }
+    order
 }
 
 fn report(record: &Record, schedule: &Schedule, training: &Training<'_>) {
@@ -240,11 +302,11 @@ mod tests {
             let diverges = batch.learning_rate > 100.0 && self.seen.len() == 3;
             Ok(if diverges { f64::NAN } else { f64::from(sum) })
         }
-        fn validate(&self) -> Result<Validation> {
+        fn validate(&mut self) -> Result<Validation> {
             let accuracy = self.accuracies.get(*self.n_epochs.lock().unwrap() - 1).copied();
             Ok(Validation { loss: None, accuracy })
         }
-        fn tables(&mut self) -> Vec<(&'static str, &mut Table<f32>)> {
+        fn tables(&mut self) -> Vec<(&str, &mut Table<f32>)> {
             vec![("weights", &mut self.weights)]
         }
     }
@@ -261,7 +323,7 @@ mod tests {
 
     fn trained(learner: &mut Sum, texts: &[&str], training: &Training<'_>) -> Result<()> {
         let settings = Settings::from_text(&entry(), texts.iter().copied())?;
-        run(learner, &settings.config(), &settings, training)
+        run(learner, &settings.config(), &settings, training).map(|_| ())
     }
 
     /// Each epoch adds 0 + 1 + 2 + 3 + 4 = 10 times the step.

@@ -11,6 +11,16 @@ impl From<numerics::Error> for Error {
         match error {
             numerics::Error::File { path, reason } => Self::unreadable(&path, reason),
             numerics::Error::Damaged { path, reason } => Self::Damaged { path, line: None, reason },
+            error => Self::Device(error),
+        }
+    }
+}
+
+impl From<neural::Error> for Error {
+    fn from(error: neural::Error) -> Self {
+        match error {
+            neural::Error::Device(error) => error.into(),
+            error => Self::Network(error),
         }
     }
 }
@@ -125,6 +135,12 @@ pub enum Error {
         /// The step of SGD at that time.
         learning_rate: f64,
     },
+    /// A device that is not there, has too little memory or is lost.
+    #[error(transparent)]
+    Device(numerics::Error),
+    /// Weights that are not a network's.
+    #[error(transparent)]
+    Network(neural::Error),
     /// A language model that can't be estimated, read or written.
     #[error(transparent)]
     LanguageModel(#[from] ngram::Error),
@@ -192,6 +208,8 @@ impl Error {
             Self::NotFinite { .. } => {
                 Some("the model diverged or its files are damaged: train it again".to_owned())
             }
+            Self::Device(error) => error.hint(),
+            Self::Network(error) => error.hint(),
             Self::LanguageModel(error) => error.hint(),
             Self::SettingValue { .. } | Self::File { .. } => None,
         }

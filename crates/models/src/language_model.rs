@@ -10,8 +10,7 @@ use ngram::{Discounts, Fallback, MAX_ORDER, Options, Pruning, Sorted, Text, esti
 use questions::{Question, WordClass};
 use serde::{Deserialize, Serialize};
 
-use crate::max_frequency_corpus::contexts;
-use crate::{Error, Event, Range, Result, Setting, Training};
+use crate::{Error, Event, Range, Result, Setting, Training, running_text};
 
 /// The language model's file in a model folder.
 pub const NGRAMS: &str = "ngrams.bin";
@@ -125,32 +124,8 @@ pub(crate) fn train(
 fn text(model: &'static str, training: &Training<'_>) -> Result<Text> {
     let vocabulary = training.train.vocabulary();
     let mut text = Text::default();
-    let mut push = |sentence: &[WordId]| {
-        if sentence.is_empty() {
-            Ok(())
-        } else {
-            text.push(sentence.iter().map(|&word| vocabulary.word(word)))
-        }
-    };
-    training.train.books().flatten().try_for_each(&mut push)?;
-    if text.is_empty() {
-        let mut push =
-            |sentence: &[WordId]| text.push(sentence.iter().map(|&word| vocabulary.word(word)));
-        contexts(&training.train)
-            .filter(|sentence| !sentence.is_empty())
-            .try_for_each(&mut push)?;
-        if text.is_empty() {
-            return Err(Error::NothingToTrainOn {
-                model,
-                expected: "running text or questions of the training split",
-                hint: "`goldilocks stats SET` shows the splits of a set",
-            });
-        }
-        training.reporter.report(Event::Warning(
-            "the set has no running text of training books: the language model is that of the \
-             contexts of the training questions"
-                .to_owned(),
-        ));
+    for sentence in running_text::to_learn_from(model, training)?.into_iter().flatten() {
+        text.push(sentence.iter().map(|&word| vocabulary.word(word)))?;
     }
     Ok(text)
 }

@@ -1,13 +1,14 @@
-//! What a learner keeps in its folder: the dictionary, and tables as safetensors.
+//! What a learner keeps in its folder: its words, and tables as safetensors.
 //!
 //! ```text
-//! words.txt              the dictionary
-//! weights.safetensors    the tables; metadata: the dictionary's hash, the model and its settings
+//! words.txt              the words, see `word_list`
+//! weights.safetensors    the tables; metadata: the words' hash, the model and its settings
 //! ```
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use corpus::Vocabulary;
 use corpus::atomic::write_file;
 use numerics::Table;
 use numerics::weights::{self, Precision};
@@ -15,7 +16,7 @@ use serde::Deserialize;
 
 use crate::dictionary::Dictionary;
 use crate::settings::Range;
-use crate::{Error, Result, Setting, Settings};
+use crate::{Error, Result, Setting, Settings, word_list};
 
 const FILE: &str = "weights.safetensors";
 const DICTIONARY: &str = "dictionary";
@@ -56,19 +57,19 @@ impl From<SavedAs> for Precision {
     }
 }
 
-/// Writes dictionary and tables into the folder of a model.
+/// Writes words and tables into the folder of a model.
 pub(crate) fn write(
     folder: &Path,
-    dictionary: &Dictionary,
+    words: &Vocabulary,
     tables: &[(&str, &Table<f32>)],
     saved_as: SavedAs,
     settings: &Settings,
 ) -> Result<()> {
-    dictionary.write(folder)?;
+    word_list::write(folder, words)?;
     let mut about: BTreeMap<String, String> =
         settings.texts().map(|(key, value)| (format!("settings.{key}"), value)).collect();
     about.insert("model".to_owned(), settings.model().to_owned());
-    about.insert(DICTIONARY.to_owned(), dictionary.hash());
+    about.insert(DICTIONARY.to_owned(), word_list::hash(words));
     let path = folder.join(FILE);
     let failed = |reason| Error::File { path: path.clone(), reason };
     write_file(&path, failed, |file| {
@@ -82,24 +83,31 @@ pub(crate) fn read<const N: usize>(
     shapes: impl FnOnce(&Dictionary) -> [(&'static str, usize, usize); N],
 ) -> Result<(Dictionary, [Table<f32>; N])> {
     let dictionary = Dictionary::read(folder)?;
+    let tables = read_tables(folder, dictionary.words(), &shapes(&dictionary))?;
+    Ok((dictionary, tables.try_into().expect("one table for each shape")))
+}
+
+/// Reads tables of some names and dimensions, rows × dim, that belong to some words.
+pub(crate) fn read_tables(
+    folder: &Path,
+    words: &Vocabulary,
+    shapes: &[(&str, usize, usize)],
+) -> Result<Vec<Table<f32>>> {
     let path = folder.join(FILE);
     let damaged = |reason| Error::Damaged { path: path.clone(), line: None, reason };
     let mut weights = weights::read(&path)?;
-    let (expected, found) = (dictionary.hash(), weights.about.get(DICTIONARY));
+    let (expected, found) = (word_list::hash(words), weights.about.get(DICTIONARY));
     if found != Some(&expected) {
         let found = found.map_or("none", String::as_str);
         return Err(damaged(format!(
             "weights of another dictionary: expected {expected}, found {found}"
         )));
     }
-    let mut tables = Vec::new();
-    for (name, rows, dim) in shapes(&dictionary) {
+    let mut take = |&(name, rows, dim): &(&str, usize, usize)| {
         let table = weights.tables.remove(name);
         let fitting = table.filter(|table| (table.rows(), table.dim()) == (rows, dim));
-        tables.push(fitting.ok_or_else(|| {
-            damaged(format!("it has no table `{name}` of {rows} × {dim} numbers"))
-        })?);
-    }
-    let tables = tables.try_into().expect("one table for each shape");
-    Ok((dictionary, tables))
+        fitting
+            .ok_or_else(|| damaged(format!("it has no table `{name}` of {rows} × {dim} numbers")))
+    };
+    shapes.iter().map(&mut take).collect()
 }

@@ -38,6 +38,7 @@ mod case_twins;
 mod checkpoint;
 mod composition;
 mod control;
+mod device_choice;
 mod dictionary;
 mod dictionary_softmax;
 mod epochs;
@@ -46,13 +47,18 @@ mod explanation;
 #[cfg(test)]
 mod fixture;
 mod folder;
+mod language_learner;
 mod language_model;
+mod language_network;
+mod language_settings;
 mod learnt;
+mod lexicon;
 mod lowercase;
 mod matching;
 mod memory_format;
 mod model;
 mod network;
+mod running_text;
 mod self_supervision;
 mod selfsup_settings;
 mod selfsup_training;
@@ -63,12 +69,16 @@ mod support;
 mod text_targets;
 mod training;
 mod windows;
+mod word_list;
 
+mod contextual_lstm;
 mod embedding;
 mod kneser_ney;
 mod kneser_ney_cache;
+mod lstm;
 mod max_frequency_context;
 mod max_frequency_corpus;
+mod memnn_lexical;
 mod memnn_window_selfsup;
 mod memory_network;
 mod sliding_window;
@@ -76,9 +86,10 @@ mod word_distance;
 
 pub use answering::score_all;
 pub use control::Control;
+pub use device_choice::DeviceChoice;
 pub use error::{Error, Result};
 pub use explanation::{Explanation, Look};
-pub use folder::{Manifest, check_place, load, save};
+pub use folder::{Manifest, check_place, load, load_on, save};
 pub use kneser_ney::from_language_model;
 pub use language_model::NGRAMS;
 pub use model::{Entry, Model, Reader, Saved};
@@ -97,6 +108,10 @@ pub static MODELS: &[Entry] = &[
     embedding::QUERY,
     embedding::WINDOW_BAG,
     embedding::WINDOW_POSITION,
+    lstm::QUERY,
+    lstm::CONTEXT_QUERY,
+    contextual_lstm::ENTRY,
+    memnn_lexical::ENTRY,
     memory_network::WINDOW_MEMORY,
     memory_network::SENTENTIAL_MEMORY,
     memnn_window_selfsup::ENTRY,

@@ -109,7 +109,7 @@ impl Model for WindowMemory {
 
     fn save(&self, folder: &Path) -> Result<()> {
         let tables = [(EMBEDDINGS, &self.embeddings)];
-        learnt::write(folder, &self.dictionary, &tables, self.config.weights, &self.settings)
+        learnt::write(folder, self.dictionary.words(), &tables, self.config.weights, &self.settings)
     }
 }
 

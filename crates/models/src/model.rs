@@ -5,7 +5,7 @@ use std::path::Path;
 use corpus::Vocabulary;
 use questions::Question;
 
-use crate::{Explanation, Result, Setting, Settings, Training};
+use crate::{DeviceChoice, Explanation, Result, Setting, Settings, Training};
 
 /// A line of the registry: what a model is called, what can be set, how it is made.
 pub struct Entry {
@@ -33,6 +33,8 @@ pub struct Saved<'a> {
     pub folder: &'a Path,
     /// The settings that the model was trained with.
     pub settings: Settings,
+    /// Where networks answer.
+    pub device: DeviceChoice,
 }
 
 /// A method that has been trained, where it trains.
@@ -48,6 +50,12 @@ pub trait Model: Send + Sync {
     /// If a file can't be written.
     fn save(&self, folder: &Path) -> Result<()>;
 
+    /// The same model on the processor, for when the device fails that it was put on by
+    /// [`DeviceChoice::Auto`].
+    fn on_processor(&self) -> Option<Box<dyn Model>> {
+        None
+    }
+
     /// [`Reader::score`] for a single question; many are faster with one [`Reader`].
     fn score(&self, question: &Question<'_>) -> Vec<f32> {
         self.reader(question.vocabulary).score(question)
@@ -58,6 +66,11 @@ pub trait Model: Send + Sync {
 pub trait Reader: Send + Sync {
     /// One finite score per candidate, in their order; the highest is the prediction.
     fn score(&self, question: &Question<'_>) -> Vec<f32>;
+
+    /// How many questions it is best asked at a time.
+    fn batch(&self) -> usize {
+        64
+    }
 
     /// The scores of several questions: a model that gains from batches overrides it.
     ///

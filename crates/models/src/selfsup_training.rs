@@ -89,7 +89,8 @@ pub(crate) fn learn(
         training,
         parts: Vec::new(),
     };
-    epochs::run(&mut learner, &schedule, &settings, training)
+    epochs::run(&mut learner, &schedule, &settings, training)?;
+    Ok(())
 }
 
 /// The places of the questions whose answer is known.
@@ -184,13 +185,13 @@ impl Learner for SelfSupervised<'_> {
         Ok(loss)
     }
 
-    fn validate(&self) -> Result<Validation> {
+    fn validate(&mut self) -> Result<Validation> {
         let reader = self.model.reader(self.training.valid.vocabulary());
         let accuracy = self.training.valid.accuracy(|question| reader.score(question));
         Ok(Validation { loss: None, accuracy })
     }
 
-    fn tables(&mut self) -> Vec<(&'static str, &mut Table<f32>)> {
+    fn tables(&mut self) -> Vec<(&str, &mut Table<f32>)> {
         let embeddings = (EMBEDDINGS, &mut self.model.embeddings);
         let decode = self.decode.as_mut().map(|decode| ("decode", decode));
         let squares = self.squares.iter_mut().flatten();

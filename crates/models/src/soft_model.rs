@@ -334,7 +334,7 @@ impl Learner for SoftLearner<'_> {
         Ok(self.network.step(&batch_of, &self.output, rate, &mut rng))
     }
 
-    fn validate(&self) -> Result<Validation> {
+    fn validate(&mut self) -> Result<Validation> {
         let reader = SoftReader {
             lowercase: Lowercase::new(self.valid.vocabulary()),
             rows: self.rows.clone(),
@@ -346,7 +346,7 @@ impl Learner for SoftLearner<'_> {
         Ok(Validation { loss: None, accuracy })
     }
 
-    fn tables(&mut self) -> Vec<(&'static str, &mut Table<f32>)> {
+    fn tables(&mut self) -> Vec<(&str, &mut Table<f32>)> {
         let names = self.network.shape.tables().map(|(name, ..)| name);
         let Network { embed_in, embed_out, between_hops, decode, squares, .. } = &mut self.network;
         let tables = names.into_iter().zip([embed_in, embed_out, between_hops, decode]);
@@ -385,7 +385,7 @@ impl Model for SoftModel {
     }
 
     fn save(&self, folder: &Path) -> Result<()> {
-        learnt::write(folder, &self.dictionary, &self.tables(), self.weights, &self.settings)
+        learnt::write(folder, self.dictionary.words(), &self.tables(), self.weights, &self.settings)
     }
 }
 

@@ -12,6 +12,8 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
+use crate::DeviceChoice;
+
 /// What [`crate::Entry::train`] gets.
 pub struct Training<'a> {
     /// For learning.
@@ -24,10 +26,12 @@ pub struct Training<'a> {
     pub reporter: &'a dyn Reporter,
     /// A folder for checkpoints, perhaps with some of an earlier run in it; none: nothing is kept.
     pub checkpoints: Option<&'a Path>,
+    /// Where networks learn.
+    pub device: DeviceChoice,
 }
 
 impl<'a> Training<'a> {
-    /// The training and validation parts of a set, without checkpoints.
+    /// The training and validation parts of a set, without checkpoints, on the processor.
     pub fn new(set: &'a QuestionSet, seed: u64, reporter: &'a dyn Reporter) -> Self {
         let part = |split| Part { set, split, places: set.of_split(split) };
         Self {
@@ -36,6 +40,7 @@ impl<'a> Training<'a> {
             seed,
             reporter,
             checkpoints: None,
+            device: DeviceChoice::Cpu,
         }
     }
 }
@@ -151,10 +156,12 @@ pub enum Event {
     Warning(String),
     /// Part of the running epoch or stage is done.
     Progress {
-        /// Steps done so far.
+        /// Questions or words that were learnt from so far.
         done: usize,
-        /// Steps in all.
+        /// Of how many.
         total: usize,
+        /// Which of both: `questions`, `words`.
+        of: &'static str,
     },
     /// An epoch is over; its checkpoint, if there is a folder for it, has been written.
     Epoch {

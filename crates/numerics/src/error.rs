@@ -1,4 +1,4 @@
-//! What can go wrong with weights on disk.
+//! What can go wrong with weights on disk and with devices.
 
 use std::io;
 use std::path::PathBuf;
@@ -25,4 +25,46 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// No such device can be used here.
+    #[error("no GPU can be used: {reason}")]
+    NoDevice {
+        /// Why not.
+        reason: String,
+    },
+    /// An array is too large for what is left of a device's memory.
+    #[error("{device}: out of memory: {needed} MB more are needed, {free} MB are free")]
+    OutOfMemory {
+        /// The device.
+        device: String,
+        /// Megabytes that were asked for.
+        needed: usize,
+        /// Megabytes that were left.
+        free: usize,
+    },
+    /// A device that does not answer any more, or gave up an operation.
+    #[error("{device}: lost: {reason}")]
+    DeviceLost {
+        /// The device.
+        device: String,
+        /// What it said.
+        reason: String,
+    },
+}
+
+impl Error {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NoDevice { .. } => Some(
+                "`--device cpu` needs none, `--device auto` takes one if there is one".to_owned(),
+            ),
+            Self::OutOfMemory { .. } => {
+                Some("use fewer streams or a smaller network, or `--device cpu`".to_owned())
+            }
+            Self::DeviceLost { .. } => Some(
+                "run the same command again: training goes on from the last checkpoint".to_owned(),
+            ),
+            Self::File { .. } | Self::Damaged { .. } => None,
+        }
+    }
 }

@@ -7,11 +7,19 @@ pub trait Exponential: Sized {
     /// e^x for each number of a slice, accurate to 2 units in the last place or better where the result
     /// is a normal number, 0 below.
     fn exp_all(values: &mut [Self]);
+
+    /// e^x in the same way for one number, to be inlined into the loop of a kernel.
+    fn exp_inlined(self) -> Self;
 }
 
 impl Exponential for f32 {
     fn exp_all(values: &mut [Self]) {
         pulp::Arch::new().dispatch(ExpAll(values));
+    }
+
+    #[inline(always)]
+    fn exp_inlined(self) -> Self {
+        exp(self)
     }
 }
 
@@ -29,6 +37,11 @@ impl WithSimd for ExpAll<'_> {
 impl Exponential for f64 {
     fn exp_all(values: &mut [Self]) {
         values.iter_mut().for_each(|value| *value = libm::exp(*value));
+    }
+
+    #[inline(always)]
+    fn exp_inlined(self) -> Self {
+        libm::exp(self)
     }
 }
 

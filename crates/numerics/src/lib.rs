@@ -10,6 +10,7 @@
 //! only.
 
 pub mod check;
+pub mod device;
 mod error;
 mod exponential;
 mod pages;

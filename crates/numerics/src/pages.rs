@@ -11,7 +11,7 @@ use memmap2::MmapMut;
 use crate::Real;
 
 /// Numbers, 0 at first.
-pub(crate) struct Pages<R> {
+pub struct Pages<R> {
     map: MmapMut,
     len: usize,
     of: std::marker::PhantomData<R>,

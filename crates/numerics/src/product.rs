@@ -1,10 +1,13 @@
-//! Products of dense matrices by the `gemm` crate, each on one thread: whoever wants more threads cuts
-//! the work into blocks of a fixed size, so that the sums have one order.
+//! Products of dense matrices by the `gemm` crate, cut into tiles by their shapes alone, each on one
+//! thread: the sums have one order for any number of threads.
 //!
 //! Unlike the other kernels of this crate these use whatever vector instructions the machine has: their
 //! last bits may differ between kinds of processors, never between numbers of threads.
 
+use rayon::prelude::*;
+
 use crate::Real;
+use crate::device::Layout;
 
 /// A matrix in a slice, row after row, or the transpose of one.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +30,12 @@ impl<'a, R: Real> Matrix<'a, R> {
         Self { values, rows, columns, row_stride: columns, column_stride: 1 }
     }
 
+    /// A matrix whose rows stand `row_stride` apart.
+    pub(crate) fn strided(values: &'a [R], [rows, columns]: [usize; 2], row_stride: usize) -> Self {
+        assert!(end([rows, columns], row_stride) <= values.len(), "rows within the numbers");
+        Self { values, rows, columns, row_stride, column_stride: 1 }
+    }
+
     /// Rows become columns; nothing is moved.
     pub fn transposed(self) -> Self {
         Self {
@@ -37,10 +46,25 @@ impl<'a, R: Real> Matrix<'a, R> {
             ..self
         }
     }
+
+    fn rows_from(self, first: usize, n: usize) -> Self {
+        let rows = n.min(self.rows - first);
+        Self { values: &self.values[first * self.row_stride..], rows, ..self }
+    }
+
+    fn columns_from(self, first: usize, n: usize) -> Self {
+        self.transposed().rows_from(first, n).transposed()
+    }
+}
+
+/// How many numbers a matrix reaches over.
+fn end([rows, columns]: [usize; 2], row_stride: usize) -> usize {
+    assert!(columns <= row_stride || rows <= 1, "rows of {columns} numbers, {row_stride} apart");
+    if rows == 0 { 0 } else { (rows - 1) * row_stride + columns }
 }
 
 /// `into = keep · into + scale · left · right`, with `into` row after row; where `keep` is 0, what `into`
-/// held does not matter.
+/// held does not matter. On one thread.
 ///
 /// # Shapes
 /// `left` m × k, `right` k × n, `into` m × n.
@@ -54,34 +78,124 @@ pub fn multiply<R: Real>(
     left: Matrix<'_, R>,
     right: Matrix<'_, R>,
 ) {
-    assert_eq!(left.columns, right.rows, "inner dimensions of a product");
     assert_eq!(into.len(), left.rows * right.columns, "outer dimensions of a product");
-    #[expect(unsafe_code, reason = "the only door to the `gemm` crate")]
-    // SAFETY: `Matrix::new` checks that a matrix fills its slice exactly and transposing keeps that, and
-    // the assertions above that `into` is m × n; all strides follow from these shapes. `Real` is
-    // implemented for f32 and f64 alone, which `gemm` knows.
-    unsafe {
-        gemm::gemm(
-            left.rows,
-            right.columns,
-            left.columns,
-            into.as_mut_ptr(),
-            1,
-            right.columns.cast_signed(),
-            keep != R::ZERO,
-            left.values.as_ptr(),
-            left.column_stride.cast_signed(),
-            left.row_stride.cast_signed(),
-            right.values.as_ptr(),
-            right.column_stride.cast_signed(),
-            right.row_stride.cast_signed(),
-            keep,
-            scale,
-            false,
-            false,
-            false,
-            gemm::Parallelism::None,
-        );
+    let into = Into::new(into, right.columns, left, right);
+    into.tile(keep, scale, left, right);
+}
+
+/// The same with the rows of `into` `row_stride` apart, on all threads.
+pub(crate) fn multiply_in_tiles<R: Real>(
+    (into, row_stride): (&mut [R], usize),
+    keep: R,
+    scale: R,
+    left: Matrix<'_, R>,
+    right: Matrix<'_, R>,
+) {
+    let into = Into::new(into, row_stride, left, right);
+    let [height, width] = tile(left.rows, left.columns, right.columns);
+    let n_across = right.columns.div_ceil(width);
+    let n_tiles = left.rows.div_ceil(height) * n_across;
+    (0..n_tiles).into_par_iter().for_each(|tile| {
+        let (row, column) = (tile / n_across * height, tile % n_across * width);
+        let (left, right) = (left.rows_from(row, height), right.columns_from(column, width));
+        into.at(row, column).tile(keep, scale, left, right);
+    });
+}
+
+/// A product for each matrix of a batch, on all threads.
+pub(crate) fn multiply_batch<'a, R: Real>(
+    into: &mut [R],
+    layout: Layout,
+    [keep, scale]: [R; 2],
+    factors: &(impl Fn(usize) -> (Matrix<'a, R>, Matrix<'a, R>) + Sync),
+) {
+    let Layout { rows, columns, row_stride, batch, batch_stride } = layout;
+    let after_another = batch_stride >= end([rows, columns], row_stride);
+    let side_by_side = batch_stride >= columns && row_stride >= batch * batch_stride;
+    assert!(after_another || side_by_side, "results that don't overlap");
+    let reach = batch.saturating_sub(1) * batch_stride + end([rows, columns], row_stride);
+    assert!(reach <= into.len(), "outer dimensions of a product");
+    let into = Into { first: into.as_mut_ptr(), row_stride };
+    (0..batch).into_par_iter().for_each(|i| {
+        let (left, right) = factors(i);
+        assert_eq!([left.rows, right.columns], [rows, columns], "outer dimensions of a product");
+        assert_eq!(left.columns, right.rows, "inner dimensions of a product");
+        into.at(0, i * batch_stride).tile(keep, scale, left, right);
+    });
+}
+
+/// The height and width of the tiles of a product, from its shape alone.
+///
+/// The longer side is cut: every tile packs the whole of the other factor for itself, so the tiles
+/// must be few.
+fn tile(m: usize, k: usize, n: usize) -> [usize; 2] {
+    /// Products with fewer multiplications than this are not worth a second thread.
+    const SMALL: usize = 1 << 18;
+    const TILES: usize = 16;
+    /// What a tile's side is a multiple of, so that no register is half empty.
+    const GRAIN: usize = 48;
+    let cut = |side: usize| side.div_ceil(TILES).next_multiple_of(GRAIN);
+    match m.max(1) * k.max(1) * n.max(1) {
+        ..SMALL => [m.max(1), n.max(1)],
+        _ if m > n => [cut(m), n.max(1)],
+        _ => [m.max(1), cut(n)],
+    }
+}
+
+/// Where a product goes; its tiles are written by several threads at once.
+#[derive(Clone, Copy)]
+struct Into<R> {
+    first: *mut R,
+    row_stride: usize,
+}
+
+#[expect(unsafe_code, reason = "tiles of one matrix are written by several threads")]
+// SAFETY: every tile is given to one thread alone, and tiles don't overlap.
+unsafe impl<R: Send> Send for Into<R> {}
+#[expect(unsafe_code, reason = "tiles of one matrix are written by several threads")]
+// SAFETY: as above.
+unsafe impl<R: Send> Sync for Into<R> {}
+
+impl<R: Real> Into<R> {
+    fn new(into: &mut [R], row_stride: usize, left: Matrix<'_, R>, right: Matrix<'_, R>) -> Self {
+        assert_eq!(left.columns, right.rows, "inner dimensions of a product");
+        let shape = [left.rows, right.columns];
+        assert!(end(shape, row_stride) <= into.len(), "outer dimensions of a product");
+        Self { first: into.as_mut_ptr(), row_stride }
+    }
+
+    fn at(self, row: usize, column: usize) -> Self {
+        Self { first: self.first.wrapping_add(row * self.row_stride + column), ..self }
+    }
+
+    fn tile(self, keep: R, scale: R, left: Matrix<'_, R>, right: Matrix<'_, R>) {
+        #[expect(unsafe_code, reason = "the only door to the `gemm` crate")]
+        // SAFETY: the constructors check that a matrix stays within its slice, transposing and cutting keep
+        // that, and `Into::new` checks that m × n numbers at its stride stay within what it was made of; all
+        // strides follow from these shapes. `Real` is implemented for f32 and f64 alone, which `gemm` knows.
+        unsafe {
+            gemm::gemm(
+                left.rows,
+                right.columns,
+                left.columns,
+                self.first,
+                1,
+                self.row_stride.cast_signed(),
+                keep != R::ZERO,
+                left.values.as_ptr(),
+                left.column_stride.cast_signed(),
+                left.row_stride.cast_signed(),
+                right.values.as_ptr(),
+                right.column_stride.cast_signed(),
+                right.row_stride.cast_signed(),
+                keep,
+                scale,
+                false,
+                false,
+                false,
+                gemm::Parallelism::None,
+            );
+        }
     }
 }
 

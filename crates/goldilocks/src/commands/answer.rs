@@ -8,7 +8,8 @@ use evaluation::{Prediction, Predictions};
 use models::{Control, Model};
 use questions::{QuestionSet, Split};
 
-use crate::failure::Failure;
+use crate::device::DeviceOption;
+use crate::failure::{Failure, warn};
 use crate::progress::Progress;
 use crate::sets::{self, Origin};
 
@@ -41,6 +42,8 @@ pub struct Options {
     /// Control: shuffle the sentences of the context
     #[arg(long)]
     shuffle_sentences: bool,
+    #[command(flatten)]
+    device: DeviceOption,
     /// Replace the predictions if they are there
     #[arg(long)]
     force: bool,
@@ -54,7 +57,7 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     if let Some(path) = options.sets.iter().find(|path| !is_new(path)) {
         return Err(Failure::NamedTwice { path: path.clone() }.into());
     }
-    let (model, _) = models::load(&options.model)?;
+    let (model, _) = models::load_on(&options.model, options.device.device)?;
     let mut predictions = Vec::new();
     for path in &options.sets {
         let on = match options.origin.on.as_slice() {
@@ -113,8 +116,17 @@ impl Answering {
         let ids: Vec<(usize, String)> = wanted.flat_map(|split| set.ids(split)).collect();
         let places: Vec<usize> = ids.iter().map(|(place, _)| *place).collect();
         let bar = progress.steps("answer", places.len() as u64);
-        let scores =
-            models::score_all(model, set, &places, &self.controls, &|n| bar.inc(n as u64))?;
+        let score = |model: &dyn Model| {
+            models::score_all(model, set, &places, &self.controls, &|n| bar.inc(n as u64))
+        };
+        let scores = score(model).or_else(|error| match (&error, model.on_processor()) {
+            (models::Error::Device(_), Some(model)) => {
+                bar.suspend(|| warn(format_args!("{error}; the processor answers all over again")));
+                bar.reset();
+                score(&*model)
+            }
+            _ => Err(error),
+        })?;
         bar.finish_and_clear();
         let predict = |((place, id), scores): ((usize, String), Vec<f32>)| {
             let scores = scores.into_iter().map(f64::from).collect();

@@ -10,6 +10,7 @@
 //! inputs: a run that was killed goes on where it stopped and ends with the same bytes.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -22,7 +23,8 @@ use super::build::build_tales;
 use super::{counted, print};
 use crate::cli::VERSION;
 use crate::date::today;
-use crate::experiment::{Experiment, Planned};
+use crate::device::DeviceOption;
+use crate::experiment::{Combination, Experiment, Planned};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::reproduction::{Reproduction, write_file};
@@ -46,6 +48,8 @@ pub struct Options {
     /// Seed of every random choice
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::seed())]
     seed: u64,
+    #[command(flatten)]
+    device: DeviceOption,
     /// Take results that other versions of the program made as they are; the report names them
     #[arg(long)]
     any_version: bool,
@@ -83,26 +87,19 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
         anonymised: OnceCell::new(),
         data,
         on: splits(&experiment, &kinds),
+        combined: combined(&experiment, &plan),
         seed: options.seed,
+        device: options.device.device,
         any_version: options.any_version,
         figure_2: experiment.figure_2,
         progress,
     };
     make_all(&reproduction, &plan)?;
-    let row = |row: &Planned| -> Result<Row<'_>> {
-        Ok(Row {
-            name: row.entry.name.to_owned(),
-            label: row.entry.row.to_owned(),
-            settings: row.changed.clone(),
-            runs: reproduction.runs(row)?,
-            looked: if experiment.figure_2 { reproduction.looked(row)? } else { Vec::new() },
-        })
-    };
     let report = Report {
         title: format!("The Goldilocks Principle: {}", experiment.title),
         tables: kinds,
         statistics: experiment.statistics,
-        rows: plan.iter().map(row).collect::<Result<_>>()?,
+        rows: rows(&reproduction, &experiment, &plan)?,
         set: &set,
         provenance: options.provenance(source, &reproduction.data),
     };
@@ -112,6 +109,47 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     print(format_args!("{}", report::text(&report)?))?;
     say_where(&folder, source, started, progress);
     Ok(())
+}
+
+/// What is trained for rows that combinations are of.
+fn combined(experiment: &Experiment, plan: &[Planned]) -> BTreeSet<String> {
+    let names = experiment.combinations().iter().flat_map(|combination| &combination.of);
+    let rows = names.flat_map(|name| plan.iter().filter(move |row| row.name == *name));
+    rows.map(|row| row.trained_as.clone()).collect()
+}
+
+/// The rows of the report, combinations last.
+fn rows<'s>(
+    reproduction: &'s Reproduction<'_>,
+    experiment: &Experiment,
+    plan: &[Planned],
+) -> Result<Vec<Row<'s>>> {
+    let mut rows = Vec::new();
+    for row in plan {
+        let (name, label) = match &row.beyond {
+            Some(label) => (row.name.clone(), label.clone()),
+            None => (row.entry.name.to_owned(), row.entry.row.to_owned()),
+        };
+        rows.push(Row {
+            name,
+            label,
+            settings: row.changed.clone(),
+            runs: reproduction.runs(row)?,
+            looked: if experiment.figure_2 { reproduction.looked(row)? } else { Vec::new() },
+        });
+    }
+    for Combination { name, label, of } in experiment.combinations() {
+        let members: Vec<&Planned> =
+            of.iter().flat_map(|name| plan.iter().find(|row| row.name == *name)).collect();
+        rows.push(Row {
+            name: name.clone(),
+            label: label.clone(),
+            settings: Vec::new(),
+            runs: reproduction.combined_runs(name, &members)?,
+            looked: Vec::new(),
+        });
+    }
+    Ok(rows)
 }
 
 /// Trains and answers what every row still needs.

@@ -5,12 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use indicatif::ProgressBar;
-use models::{Event, Settings, Training};
+use models::{DeviceChoice, Settings, Training};
 use questions::{QuestionSet, Split};
 
 use crate::cli::VERSION;
-use crate::failure::{Failure, warn};
+use crate::device::DeviceOption;
+use crate::display::Display;
+use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::sets::{self, Origin};
 
@@ -31,6 +32,8 @@ pub struct Options {
     /// Seed of every random choice
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::seed())]
     seed: u64,
+    #[command(flatten)]
+    device: DeviceOption,
     /// Replace the model if it is there
     #[arg(long)]
     force: bool,
@@ -49,7 +52,8 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
         _ => Err(error),
     })?;
     let data = sets::hash(&options.data)?;
-    let job = Job { settings: &settings, seed: options.seed, data: &data };
+    let device = options.device.device;
+    let job = Job { settings: &settings, seed: options.seed, data: &data, device };
     job.train(&set, &options.output, options.force, progress)?;
     super::print(format_args!("{}\n", options.output.display()))
 }
@@ -62,6 +66,8 @@ pub struct Job<'a> {
     pub seed: u64,
     /// Hash of the question set.
     pub data: &'a str,
+    /// Where networks learn.
+    pub device: DeviceChoice,
 }
 
 impl Job<'_> {
@@ -80,10 +86,12 @@ impl Job<'_> {
         progress: Progress,
     ) -> Result<()> {
         let bar = progress.spinner("train", self.settings.model());
-        let report = |event| show(event, self.settings.model(), &bar, progress);
+        let display = Display::new(self.settings.model(), &bar, progress);
+        let report = |event| display.show(event);
         let entry = models::find(self.settings.model())?;
         let checkpoints = checkpoints_of(folder);
         let mut training = Training::new(set, self.seed, &report);
+        training.device = self.device;
         training.checkpoints = checkpoints.as_deref().filter(|_| entry.learns);
         let model = (entry.train)(self.settings, &training)?;
         bar.finish_and_clear();
@@ -99,20 +107,4 @@ impl Job<'_> {
 fn checkpoints_of(folder: &Path) -> Option<PathBuf> {
     let name = folder.file_name()?.to_string_lossy();
     Some(folder.with_file_name(format!(".{name}.checkpoints")))
-}
-
-/// Shows an event of a training.
-pub fn show(event: Event, model: &str, bar: &ProgressBar, progress: Progress) {
-    match event {
-        Event::Note(text) => bar.suspend(|| progress.note(format_args!("{model}: {text}"))),
-        Event::Warning(text) => bar.suspend(|| warn(format_args!("{model}: {text}"))),
-        Event::Progress { done, total } => bar.set_message(format!("{model}  {done}/{total}")),
-        Event::Epoch { number, total, loss, valid_accuracy, .. } => {
-            let valid = valid_accuracy.map_or(String::new(), |valid| format!("  valid {valid:.3}"));
-            bar.set_message(format!("{model}  epoch {number}/{total}  loss {loss:.3}{valid}"));
-        }
-        Event::Tried { setting, valid_accuracy } => {
-            bar.set_message(format!("{model}  {setting}  valid {valid_accuracy:.3}"));
-        }
-    }
 }

@@ -19,8 +19,9 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::Answering;
 use super::print;
-use super::train::show;
 use crate::cli::VERSION;
+use crate::device::DeviceOption;
+use crate::display::Display;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::reproduction::write_file;
@@ -52,6 +53,8 @@ pub struct Options {
     /// First seed
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::seed())]
     seed: u64,
+    #[command(flatten)]
+    device: DeviceOption,
     /// Count trials that other versions of the program ran
     #[arg(long)]
     any_version: bool,
@@ -235,8 +238,10 @@ impl Tuning<'_> {
         bar: &indicatif::ProgressBar,
     ) -> Result<Outcome> {
         let started = Instant::now();
-        let report = |event| show(event, self.entry.name, bar, self.progress);
+        let display = Display::new(self.entry.name, bar, self.progress);
+        let report = |event| display.show(event);
         let mut training = Training::new(&self.set, trial.seed, &report);
+        training.device = self.options.device.device;
         training.train = training.train.sample(trial.fraction, self.options.seed);
         let (valid, error) = match (self.entry.train)(settings, &training) {
             Ok(model) => {

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 
-use models::{Entry, Event, MODELS, Model, Saved, Settings, Training, save, score_all};
+use models::{DeviceChoice, Entry, Event, MODELS, Model, Saved, Settings, Training, save, score_all};
 use questions::{BLANK, Question, QuestionSet};
 use rayon::prelude::*;
 use tempfile::TempDir;
@@ -103,7 +103,7 @@ pub fn is_the_same_after_save_and_load(entry: &Entry, set: &QuestionSet) -> Chec
     let folder = root.path().join(entry.name);
     let settings = settings(entry)?;
     save(&*model, &settings, BTreeMap::new(), &folder, false).map_err(|e| e.to_string())?;
-    let saved = Saved { folder: &folder, settings };
+    let saved = Saved { folder: &folder, settings, device: DeviceChoice::Cpu };
     let loaded = (entry.load)(&saved).map_err(|error| error.to_string())?;
     ensure(all_scores(&*model, set) == all_scores(&*loaded, set), || {
         "the loaded model scores otherwise than the saved one".to_owned()

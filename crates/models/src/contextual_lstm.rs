@@ -1,0 +1,242 @@
+//! Contextual LSTM, §4.4: an LSTM that attends to windows of the context at every word that it predicts
+//! (Rush et al. 2015).
+//!
+//! It learns from running text with the sentences before each word as context, or from the training
+//! questions, as the memory networks do.
+
+use neural::{Cloze, Contexts, Initial, LstmConfig, LstmLm, Method, Sampler, Streams, Window};
+use numerics::device::{Device, NO_TARGET};
+use serde::Deserialize;
+
+use crate::language_learner::Pieces;
+use crate::language_network::{self, Design, Source};
+use crate::language_settings::{
+    CLIP, DIM, DROPOUT, INITIAL, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, TIED, WEIGHT_DECAY,
+};
+use crate::learnt::WEIGHTS;
+use crate::lexicon::{END, LOWERCASE, MIN_COUNT};
+use crate::lstm::{STEPS, STREAMS};
+use crate::settings::Range;
+use crate::{Entry, Result, Setting, epochs};
+
+const WINDOW: Setting = Setting {
+    name: "window",
+    symbol: "w",
+    default: "5",
+    range: Range::Whole(1, 99),
+    word: None,
+    doc: "Words of the context that are attended to together; an even number means the next odd one.",
+};
+const CONTEXT: Setting = Setting {
+    name: "context",
+    symbol: "",
+    default: "20",
+    range: Range::Whole(1, 1000),
+    word: None,
+    doc: "Sentences before a word that are its context in running text.",
+};
+const MAX_WORDS: Setting = Setting {
+    name: "max_words",
+    symbol: "",
+    default: "640",
+    range: Range::Whole(1, 100_000),
+    word: None,
+    doc: "Words that a context has at most while training, those nearest to the word.",
+};
+const LEARNS_FROM: Setting = Setting {
+    name: "learns_from",
+    symbol: "",
+    default: "text",
+    range: Range::Choice(&["text", "questions"]),
+    word: None,
+    doc: "Running text, or the training questions with their answers filled in.",
+};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "contextual-lstm",
+    row: "Contextual LSTMs (window context)",
+    section: "§4.4",
+    settings: &[
+        Setting { default: "256", ..DIM },
+        WINDOW,
+        CONTEXT,
+        MAX_WORDS,
+        LEARNS_FROM,
+        Setting { default: "0.5", ..epochs::LEARNING_RATE },
+        SCHEDULE,
+        SHRINK,
+        Setting { default: "13", ..epochs::EPOCHS },
+        Setting { default: "3", ..epochs::PATIENCE },
+        OPTIMISER,
+        WEIGHT_DECAY,
+        Setting { default: "10", ..CLIP },
+        DROPOUT,
+        TIED,
+        INITIAL,
+        STREAMS,
+        STEPS,
+        SAMPLES,
+        MIN_COUNT,
+        LOWERCASE,
+        WEIGHTS,
+    ],
+    learns: true,
+    train: |settings, training| {
+        language_network::train(settings.config::<Config>(), settings, training)
+    },
+    load: |saved| language_network::load(saved.settings.config::<Config>(), saved),
+};
+
+#[derive(Clone, Debug, Deserialize)]
+struct Config {
+    dim: usize,
+    window: usize,
+    context: usize,
+    max_words: usize,
+    learns_from: LearnsFrom,
+    dropout: f64,
+    tied: bool,
+    initial: f64,
+    streams: usize,
+    steps: usize,
+    samples: Option<usize>,
+    #[serde(flatten)]
+    recipe: Recipe,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum LearnsFrom {
+    Text,
+    Questions,
+}
+
+impl Design for Config {
+    type Batch = Window;
+    type Network<D: Device<Real = f32>> = LstmLm<D>;
+    type Pieces<'t> = ContextualPieces<'t>;
+
+    fn network<D: Device<Real = f32>>(
+        &self,
+        device: &D,
+        n_words: usize,
+        learning: Option<(&Source<'_>, u64)>,
+    ) -> Result<LstmLm<D>> {
+        let config = LstmConfig {
+            words: n_words,
+            units: self.dim,
+            context_window: Some(self.window | 1),
+            is_tied: self.tied,
+            initial: learning.map_or(Initial::Zero, |_| Initial::Uniform(self.initial)),
+            method: learning.map_or(Method::Sgd, |_| self.recipe.method()),
+            clip: self.recipe.clip,
+            dropout: self.dropout,
+            seed: learning.map_or(0, |(_, seed)| seed),
+        };
+        let sampler = |(source, seed): (&Source<'_>, u64)| {
+            Some(Sampler::new(&source.text.counts(n_words), self.samples?, seed))
+        };
+        Ok(LstmLm::new(device, config, learning.and_then(sampler))?)
+    }
+
+    fn pieces<'t>(&self, source: &'t Source<'t>) -> (ContextualPieces<'t>, usize) {
+        let streams = || Streams::new(&source.text, self.streams, self.steps);
+        match self.learns_from {
+            LearnsFrom::Text => (ContextualPieces::Text(streams(), self.clone()), 1),
+            LearnsFrom::Questions => {
+                let answered =
+                    |&place: &u32| source.part.example(place as usize).answer.is_some();
+                let places = (0..source.part.len() as u32).filter(answered).collect();
+                (ContextualPieces::Questions { source, places, config: self.clone() }, self.streams)
+            }
+        }
+    }
+
+    fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    // §4.4: the context is what is attended to; the query alone is read.
+    fn reads(&self, context: Vec<u32>, cloze: Cloze) -> Cloze {
+        Cloze { context, ..cloze }
+    }
+}
+
+/// What is learnt from: windows of running text, or questions.
+enum ContextualPieces<'t> {
+    Text(Streams<'t>, Config),
+    Questions { source: &'t Source<'t>, places: Vec<u32>, config: Config },
+}
+
+impl Pieces for ContextualPieces<'_> {
+    type Batch = Window;
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Text(streams, _) => streams.len(),
+            Self::Questions { places, .. } => places.len(),
+        }
+    }
+
+    fn is_running(&self) -> bool {
+        matches!(self, Self::Text(..))
+    }
+
+    fn n_targets(&self, pieces: &[u32]) -> usize {
+        match self {
+            Self::Text(streams, _) => Pieces::n_targets(streams, pieces),
+            Self::Questions { source, places, config } => {
+                let n_targets = |&piece: &u32| {
+                    let example = source.part.example(places[piece as usize] as usize);
+                    config.steps.min(example.question.query.len() + 1)
+                };
+                pieces.iter().map(n_targets).sum()
+            }
+        }
+    }
+
+    fn batch(&self, pieces: &[u32]) -> Window {
+        match self {
+            Self::Text(streams, config) => {
+                streams.window_with_contexts(pieces[0] as usize, config.context, config.max_words)
+            }
+            Self::Questions { source, places, config } => {
+                let places: Vec<usize> =
+                    pieces.iter().map(|&piece| places[piece as usize] as usize).collect();
+                of_questions(source, &places, config)
+            }
+        }
+    }
+}
+
+/// Queries with their answers as rows that begin with the end of sentence, each with its context; all windows
+/// have the same size.
+///
+/// Chosen: what is longer than a window or a context is cut, the furthest words of the context first.
+fn of_questions(source: &Source<'_>, places: &[usize], config: &Config) -> Window {
+    let Config { streams, steps, max_words, .. } = *config;
+    let mut window = Window {
+        streams,
+        words: vec![END; streams * steps],
+        targets: vec![NO_TARGET; streams * steps],
+        is_start: (0..streams * steps).map(|place| place < streams).collect(),
+        contexts: None,
+    };
+    let mut contexts = Contexts {
+        n: streams,
+        words: vec![END; streams * max_words],
+        bounds: vec![0; 2 * streams * steps],
+    };
+    for (row, &place) in places.iter().enumerate() {
+        let (context, query) = source.answered(place);
+        let context = &context[context.len().saturating_sub(max_words)..];
+        contexts.words[row * max_words..][..context.len()].copy_from_slice(context);
+        for (step, pair) in query.windows(2).take(steps).enumerate() {
+            let to = step * streams + row;
+            (window.words[to], window.targets[to]) = (pair[0], pair[1]);
+            contexts.bounds[2 * to + 1] = context.len() as u32;
+        }
+    }
+    window.contexts = Some(contexts);
+    window
+}

@@ -1,0 +1,341 @@
+//! Language networks as models (§4.4; §3, lexical memory): running text → a network; question → ln p of the
+//! query with each candidate in the blank, its end included.
+//!
+//! ```text
+//! words.txt, weights.safetensors    what was learnt, see `learnt`
+//! training.toml                     loss and validation loss of each epoch
+//! ```
+//!
+//! Weights move between machines: where a network learnt or answers is not part of it.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use corpus::{Vocabulary, WordId};
+use neural::{Cloze, FillsBlanks, Network, Tables, Text};
+use numerics::device::{Cpu, Device};
+use questions::{BLANK, Example, Question};
+use serde::{Deserialize, Serialize};
+
+use crate::case_twins::tell_apart;
+use crate::checkpoint::Epoch;
+use crate::device_choice::{OnDevice, compute};
+use crate::folder::{read_toml, write_toml};
+use crate::language_learner::{LanguageLearner, Pieces};
+use crate::language_settings::Recipe;
+use crate::lexicon::{END, Lexicon, UNKNOWN};
+use crate::lowercase::Lowercase;
+use crate::running_text::Books;
+use crate::{
+    DeviceChoice, Model, Part, Reader, Result, Saved, Settings, Training, epochs, learnt,
+    running_text,
+};
+
+const EPOCHS: &str = "training.toml";
+
+/// How many questions a reader is asked at a time, and how many of those are read side by side: questions
+/// with contexts of about the same length.
+const ASKED: usize = 256;
+const SIDE_BY_SIDE: usize = 64;
+
+/// What a network is made of, and what it reads.
+pub(crate) trait Design: Clone + Send + Sync + 'static {
+    /// What it learns from at a time.
+    type Batch;
+    /// The network.
+    type Network<D: Device<Real = f32>>: Network<D, Batch = Self::Batch> + FillsBlanks + 'static;
+    /// A text as it learns from it.
+    type Pieces<'t>: Pieces<Batch = Self::Batch>;
+
+    /// A network before training, from a seed; without what only training needs if there is no text.
+    fn network<D: Device<Real = f32>>(
+        &self,
+        device: &D,
+        n_words: usize,
+        learning: Option<(&Source<'_>, u64)>,
+    ) -> Result<Self::Network<D>>;
+
+    /// A text in the pieces that the network learns from, and how many of them make a mini-batch.
+    fn pieces<'t>(&self, source: &'t Source<'t>) -> (Self::Pieces<'t>, usize);
+
+    /// How it learns.
+    fn recipe(&self) -> &Recipe;
+
+    /// What it reads of a question: a text with a blank, the context put where the network wants it.
+    fn reads(&self, context: Vec<u32>, cloze: Cloze) -> Cloze;
+}
+
+/// What a network learns from or is validated on.
+pub(crate) struct Source<'a> {
+    /// Running text.
+    pub text: Text,
+    /// Questions.
+    pub part: &'a Part<'a>,
+    /// The lexicon's numbers of the set's words.
+    numbers: Vec<u32>,
+}
+
+impl<'a> Source<'a> {
+    fn new(part: &'a Part<'a>, books: &Books<'_>, lexicon: &Lexicon) -> Self {
+        let numbers = lexicon.numbers_of(part.vocabulary());
+        Self { text: text_of(books, &numbers), part, numbers }
+    }
+
+    /// The context of a question whose answer is known, and its query with the answer in it, between two ends
+    /// of sentence.
+    pub fn answered(&self, place: usize) -> (Vec<u32>, Vec<u32>) {
+        let Example { question, answer, .. } = self.part.example(place);
+        let answer = question.candidates[answer.expect("its answer is known")];
+        let word = |&word: &WordId| self.numbers[if word == BLANK { answer } else { word }.index()];
+        let query = question.query.iter().map(word);
+        let query = std::iter::once(END).chain(query).chain([END]).collect();
+        (context_of(&question, &self.numbers), query)
+    }
+}
+
+/// Books as running text.
+fn text_of(books: &Books<'_>, numbers: &[u32]) -> Text {
+    let mut text = Text::new(END);
+    for book in books {
+        text.push(book.iter().map(|words| words.iter().map(|word| numbers[word.index()])));
+    }
+    text
+}
+
+/// The words of a question's context, each sentence with its end.
+fn context_of(question: &Question<'_>, numbers: &[u32]) -> Vec<u32> {
+    let mut context = Vec::new();
+    for sentence in question.context.iter().filter(|sentence| !sentence.is_empty()) {
+        context.extend(sentence.iter().map(|word| numbers[word.index()]));
+        context.push(END);
+    }
+    context
+}
+
+/// A text with the context before it, as running text.
+pub(crate) fn burnt_in(context: Vec<u32>, cloze: Cloze) -> Cloze {
+    let before = [&cloze.before[..1], &context, &cloze.before[1..]].concat();
+    Cloze { before, ..cloze }
+}
+
+/// Trains a network.
+pub(crate) fn train<S: Design>(
+    design: S,
+    settings: &Settings,
+    training: &Training<'_>,
+) -> Result<Box<dyn Model>> {
+    let recipe = design.recipe();
+    let vocabulary = training.train.vocabulary();
+    let books = running_text::to_learn_from(settings.model(), training)?;
+    let lexicon = Lexicon::of_books(&books, vocabulary, recipe.min_count, recipe.lowercase);
+    let learning = Learning {
+        train: Source::new(&training.train, &books, &lexicon),
+        valid: Source::new(&training.valid, &running_text::to_validate_on(training), &lexicon),
+        n_words: lexicon.len(),
+        design: &design,
+        settings,
+        training,
+    };
+    let (mut tables, epochs) = compute(&learning, training.device, training.reporter)?;
+    tables.iter_mut().for_each(|(_, table)| recipe.weights.round(table));
+    let learnt = Learnt { settings: settings.clone(), lexicon, tables, epochs };
+    made(design, Arc::new(learnt), training.device)
+}
+
+struct Learning<'a, S> {
+    train: Source<'a>,
+    valid: Source<'a>,
+    n_words: usize,
+    design: &'a S,
+    settings: &'a Settings,
+    training: &'a Training<'a>,
+}
+
+impl<S: Design> OnDevice for Learning<'_, S> {
+    type Output = (Tables, Vec<Epoch>);
+
+    fn on<D: Device<Real = f32>>(&self, device: D) -> Result<Self::Output> {
+        let learning = Some((&self.train, self.training.seed));
+        let network = self.design.network(&device, self.n_words, learning)?;
+        let recipe = self.design.recipe();
+        let (train, batch) = self.design.pieces(&self.train);
+        let (valid, _) = self.design.pieces(&self.valid);
+        let mut learner = LanguageLearner::new(network, [train, valid], recipe, batch)?;
+        let schedule = recipe.schedule(batch);
+        let epochs = epochs::run(&mut learner, &schedule, self.settings, self.training)?;
+        Ok((learner.weights()?, epochs))
+    }
+}
+
+/// Loads a network.
+pub(crate) fn load<S: Design>(design: S, saved: &Saved<'_>) -> Result<Box<dyn Model>> {
+    let lexicon = Lexicon::read(saved.folder, design.recipe().lowercase)?;
+    let Epochs { epochs } = read_toml(&saved.folder.join(EPOCHS))?;
+    let fresh = design.network(&Cpu::default(), lexicon.len(), None)?.weights()?;
+    let shapes: Vec<(&str, usize, usize)> =
+        fresh.iter().map(|(name, table)| (name.as_str(), table.rows(), table.dim())).collect();
+    let tables = learnt::read_tables(saved.folder, lexicon.words(), &shapes)?;
+    let tables = shapes.iter().map(|(name, ..)| (*name).to_owned()).zip(tables).collect();
+    let learnt = Learnt { settings: saved.settings.clone(), lexicon, tables, epochs };
+    made(design, Arc::new(learnt), saved.device)
+}
+
+/// A model that answers on a device.
+fn made<S: Design>(
+    design: S,
+    learnt: Arc<Learnt>,
+    choice: DeviceChoice,
+) -> Result<Box<dyn Model>> {
+    let filling = Filling { design: &design, learnt: &learnt };
+    let on_device = match choice {
+        DeviceChoice::Cpu => None,
+        _ => Some(compute(&filling, choice, &|_| ())?),
+    };
+    let processor = OnceLock::new();
+    Ok(Box::new(LanguageNetwork { design, learnt, choice, on_device, processor }))
+}
+
+/// A network that only answers.
+struct Filling<'a, S> {
+    design: &'a S,
+    learnt: &'a Learnt,
+}
+
+impl<S: Design> OnDevice for Filling<'_, S> {
+    type Output = Box<dyn FillsBlanks>;
+
+    fn on<D: Device<Real = f32>>(&self, device: D) -> Result<Box<dyn FillsBlanks>> {
+        let mut network = self.design.network(&device, self.learnt.lexicon.len(), None)?;
+        network.set_weights(&self.learnt.tables)?;
+        Ok(Box::new(network))
+    }
+}
+
+/// What training gave.
+struct Learnt {
+    settings: Settings,
+    lexicon: Lexicon,
+    tables: Tables,
+    epochs: Vec<Epoch>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Epochs {
+    epochs: Vec<Epoch>,
+}
+
+struct LanguageNetwork<S> {
+    design: S,
+    learnt: Arc<Learnt>,
+    choice: DeviceChoice,
+    on_device: Option<Box<dyn FillsBlanks>>,
+    /// Made when it is needed.
+    processor: OnceLock<Box<dyn FillsBlanks>>,
+}
+
+impl<S: Design> LanguageNetwork<S> {
+    fn processor(&self) -> &dyn FillsBlanks {
+        let make = || {
+            let filling = Filling { design: &self.design, learnt: &self.learnt };
+            filling.on(Cpu::default()).expect("the tables have the network's own shapes")
+        };
+        &**self.processor.get_or_init(make)
+    }
+}
+
+impl<S: Design> Model for LanguageNetwork<S> {
+    fn reader<'a>(&'a self, vocabulary: &'a Vocabulary) -> Box<dyn Reader + 'a> {
+        let lowercase = self.design.recipe().lowercase.then(|| Lowercase::new(vocabulary));
+        let numbers = self.learnt.lexicon.numbers_of(vocabulary);
+        Box::new(NetworkReader { model: self, numbers, lowercase, device: Mutex::new(()) })
+    }
+
+    fn save(&self, folder: &Path) -> Result<()> {
+        let Learnt { settings, lexicon, tables, epochs } = &*self.learnt;
+        write_toml(&folder.join(EPOCHS), &Epochs { epochs: epochs.clone() })?;
+        let tables: Vec<_> = tables.iter().map(|(name, table)| (name.as_str(), table)).collect();
+        learnt::write(folder, lexicon.words(), &tables, self.design.recipe().weights, settings)
+    }
+
+    fn on_processor(&self) -> Option<Box<dyn Model>> {
+        let again = || made(self.design.clone(), self.learnt.clone(), DeviceChoice::Cpu).ok();
+        (self.choice == DeviceChoice::Auto).then(again).flatten()
+    }
+}
+
+struct NetworkReader<'a, S> {
+    model: &'a LanguageNetwork<S>,
+    /// The lexicon's numbers of the set's words.
+    numbers: Vec<u32>,
+    /// If case twins are one word to the network.
+    lowercase: Option<Lowercase>,
+    /// A device is asked by one thread at a time.
+    device: Mutex<()>,
+}
+
+impl<S: Design> Reader for NetworkReader<'_, S> {
+    fn score(&self, question: &Question<'_>) -> Vec<f32> {
+        let texts = [self.text(question)];
+        let log_probs = self.model.processor().fill(&texts).expect("the processor is never lost");
+        self.scores(question, &texts[0], &log_probs[0])
+    }
+
+    fn batch(&self) -> usize {
+        ASKED
+    }
+
+    fn score_many(&self, questions: &[Question<'_>]) -> Result<Vec<Vec<f32>>> {
+        let texts: Vec<Cloze> = questions.iter().map(|question| self.text(question)).collect();
+        let mut order: Vec<usize> = (0..texts.len()).collect();
+        order.sort_by_key(|&place| texts[place].before.len());
+        let mut scores = vec![Vec::new(); texts.len()];
+        for places in order.chunks(SIDE_BY_SIDE) {
+            let side_by_side: Vec<Cloze> =
+                places.iter().map(|&place| texts[place].clone()).collect();
+            let log_probs = match &self.model.on_device {
+                None => self.model.processor().fill(&side_by_side)?,
+                Some(network) => {
+                    let _alone = self.device.lock().unwrap_or_else(PoisonError::into_inner);
+                    network.fill(&side_by_side)?
+                }
+            };
+            for (&place, log_probs) in places.iter().zip(&log_probs) {
+                scores[place] = self.scores(&questions[place], &texts[place], log_probs);
+            }
+        }
+        Ok(scores)
+    }
+}
+
+impl<S: Design> NetworkReader<'_, S> {
+    /// What the network reads of a question; candidates that are one word to it stand once.
+    fn text(&self, question: &Question<'_>) -> Cloze {
+        let numbers =
+            |words: &[WordId]| words.iter().map(|word| self.numbers[word.index()]).collect::<Vec<u32>>();
+        let context = context_of(question, &self.numbers);
+        let mut candidates = numbers(question.candidates);
+        candidates.sort_unstable();
+        candidates.dedup();
+        let before = [&[END], &numbers(&question.query[..question.blank])[..]].concat();
+        let after = [&numbers(&question.query[question.blank + 1..])[..], &[END]].concat();
+        self.model.design.reads(context, Cloze { context: Vec::new(), before, candidates, after })
+    }
+
+    /// The scores of a question's candidates.
+    ///
+    /// Chosen: candidates that are `<unk>` to the network share its probability.
+    fn scores(&self, question: &Question<'_>, text: &Cloze, log_probs: &[f64]) -> Vec<f32> {
+        let number = |word: &WordId| self.numbers[word.index()];
+        let n_unknown = question.candidates.iter().filter(|word| number(word) == UNKNOWN).count();
+        let score = |word: &WordId| {
+            let place = text.candidates.binary_search(&number(word)).expect("it stands there once");
+            let share = if number(word) == UNKNOWN { n_unknown as f64 } else { 1.0 };
+            (log_probs[place] - share.ln()) as f32
+        };
+        let mut scores: Vec<f32> = question.candidates.iter().map(score).collect();
+        if let Some(lowercase) = &self.lowercase {
+            tell_apart(question, lowercase, &mut scores);
+        }
+        scores
+    }
+}

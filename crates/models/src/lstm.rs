@@ -1,0 +1,167 @@
+//! LSTM language models, §4.4: the candidate with which the query is the most probable sentence, read by
+//! itself or after the whole context.
+//!
+//! Both rows of Table 2 are one network, trained on the running text of the training books; they differ in
+//! what is read before the query.
+
+use neural::{Cloze, Initial, LstmConfig, LstmLm, Method, Sampler, Streams, Window};
+use numerics::device::Device;
+use serde::Deserialize;
+
+use crate::language_learner::Pieces;
+use crate::language_network::{self, Design, Source};
+use crate::language_settings::{
+    CLIP, DIM, DROPOUT, INITIAL, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, TIED, WEIGHT_DECAY,
+};
+use crate::learnt::WEIGHTS;
+use crate::lexicon::{LOWERCASE, MIN_COUNT};
+use crate::settings::Range;
+use crate::{Entry, Result, Setting, epochs};
+
+pub(crate) const STREAMS: Setting = Setting {
+    name: "streams",
+    symbol: "",
+    default: "32",
+    range: Range::Whole(1, 4096),
+    word: None,
+    doc: "Pieces of the running text that are read side by side.",
+};
+pub(crate) const STEPS: Setting = Setting {
+    name: "steps",
+    symbol: "",
+    default: "35",
+    range: Range::Whole(1, 1000),
+    word: None,
+    doc: "Words of a piece through which the gradient goes back.",
+};
+
+const SETTINGS: &[Setting] = &[
+    DIM,
+    Setting { default: "0.5", ..epochs::LEARNING_RATE },
+    SCHEDULE,
+    SHRINK,
+    Setting { default: "13", ..epochs::EPOCHS },
+    Setting { default: "3", ..epochs::PATIENCE },
+    OPTIMISER,
+    WEIGHT_DECAY,
+    CLIP,
+    DROPOUT,
+    TIED,
+    INITIAL,
+    STREAMS,
+    STEPS,
+    SAMPLES,
+    MIN_COUNT,
+    LOWERCASE,
+    WEIGHTS,
+];
+
+pub(crate) const QUERY: Entry = Entry {
+    name: "lstm-query",
+    row: "LSTMs (query)",
+    section: "§4.4",
+    settings: SETTINGS,
+    learns: true,
+    train: |settings, training| {
+        language_network::train(Lstm::new(settings.config(), false), settings, training)
+    },
+    load: |saved| language_network::load(Lstm::new(saved.settings.config(), false), saved),
+};
+
+pub(crate) const CONTEXT_QUERY: Entry = Entry {
+    name: "lstm-context-query",
+    row: "LSTMs (context+query)",
+    train: |settings, training| {
+        language_network::train(Lstm::new(settings.config(), true), settings, training)
+    },
+    load: |saved| language_network::load(Lstm::new(saved.settings.config(), true), saved),
+    ..QUERY
+};
+
+#[derive(Clone, Debug, Deserialize)]
+struct Config {
+    dim: usize,
+    dropout: f64,
+    tied: bool,
+    initial: f64,
+    streams: usize,
+    steps: usize,
+    samples: Option<usize>,
+    #[serde(flatten)]
+    recipe: Recipe,
+}
+
+#[derive(Clone)]
+struct Lstm {
+    config: Config,
+    reads_context: bool,
+}
+
+impl Lstm {
+    fn new(config: Config, reads_context: bool) -> Self {
+        Self { config, reads_context }
+    }
+}
+
+impl Design for Lstm {
+    type Batch = Window;
+    type Network<D: Device<Real = f32>> = LstmLm<D>;
+    type Pieces<'t> = Streams<'t>;
+
+    fn network<D: Device<Real = f32>>(
+        &self,
+        device: &D,
+        n_words: usize,
+        learning: Option<(&Source<'_>, u64)>,
+    ) -> Result<LstmLm<D>> {
+        let Config { dim, dropout, tied, initial, samples, .. } = self.config;
+        let config = LstmConfig {
+            words: n_words,
+            units: dim,
+            context_window: None,
+            is_tied: tied,
+            initial: learning.map_or(Initial::Zero, |_| Initial::Uniform(initial)),
+            method: learning.map_or(Method::Sgd, |_| self.config.recipe.method()),
+            clip: self.config.recipe.clip,
+            dropout,
+            seed: learning.map_or(0, |(_, seed)| seed),
+        };
+        let sampler = |(source, seed): (&Source<'_>, u64)| {
+            Some(Sampler::new(&source.text.counts(n_words), samples?, seed))
+        };
+        Ok(LstmLm::new(device, config, learning.and_then(sampler))?)
+    }
+
+    fn pieces<'t>(&self, source: &'t Source<'t>) -> (Streams<'t>, usize) {
+        (Streams::new(&source.text, self.config.streams, self.config.steps), 1)
+    }
+
+    fn recipe(&self) -> &Recipe {
+        &self.config.recipe
+    }
+
+    // §4.4, burn in: the context is read like any text before the query.
+    fn reads(&self, context: Vec<u32>, cloze: Cloze) -> Cloze {
+        if self.reads_context { language_network::burnt_in(context, cloze) } else { cloze }
+    }
+}
+
+impl Pieces for Streams<'_> {
+    type Batch = Window;
+
+    fn len(&self) -> usize {
+        Streams::len(self)
+    }
+
+    fn is_running(&self) -> bool {
+        true
+    }
+
+    fn n_targets(&self, windows: &[u32]) -> usize {
+        windows.iter().map(|&number| Streams::n_targets(self, number as usize)).sum()
+    }
+
+    fn batch(&self, windows: &[u32]) -> Window {
+        self.window(windows[0] as usize)
+    }
+}

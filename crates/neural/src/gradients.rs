@@ -1,0 +1,49 @@
+//! Checks of a whole network's gradients against central differences in `f64`, for the tests.
+
+use numerics::Table;
+use numerics::check::worst_error;
+use numerics::device::{Cpu, Device};
+
+use crate::Parameters;
+use crate::parameters::Parameter;
+
+/// The greatest relative error of the gradient of any parameter.
+///
+/// `loss` computes what is minimised and sets the gradients; it must depend on the parameters alone.
+pub fn worst_gradient_error<N>(
+    network: &mut N,
+    parameters: impl Fn(&mut N) -> &mut Parameters<Cpu<f64>>,
+    mut loss: impl FnMut(&mut N) -> f64,
+) -> f64 {
+    loss(network);
+    let device = parameters(network).device.clone();
+    let list: Vec<Parameter> = parameters(network).list().to_vec();
+    let gradients: Vec<Table<f64>> = list
+        .iter()
+        .map(|parameter| {
+            let values = device.read(parameter.of(&parameters(network).gradients)).unwrap();
+            Table::from_values(parameter.rows(), parameter.columns(), &values).unwrap()
+        })
+        .collect();
+    let largest =
+        gradients.iter().flat_map(|table| table.values()).fold(0.0, |a: f64, b| a.max(b.abs()));
+    assert!(largest > 0.0, "there is a gradient");
+    let mut worst = 0.0f64;
+    for (parameter, gradient) in list.iter().zip(&gradients) {
+        assert!(
+            gradient.values().iter().any(|&value| value != 0.0),
+            "{parameter:?} gets a gradient"
+        );
+        let values = device.read(parameter.of(&parameters(network).values)).unwrap();
+        let mut table = Table::from_values(parameter.rows(), parameter.columns(), &values).unwrap();
+        let error = worst_error(&mut table, gradient, largest * 1e-3, |table| {
+            device
+                .write(parameter.of_mut(&mut parameters(network).values), table.values())
+                .unwrap();
+            loss(network)
+        });
+        device.write(parameter.of_mut(&mut parameters(network).values), &values).unwrap();
+        worst = worst.max(error);
+    }
+    worst
+}

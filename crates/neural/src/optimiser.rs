@@ -1,0 +1,114 @@
+//! Steps against the gradient, whose norm is clipped: SGD, as in the paper, or AdamW.
+
+use numerics::device::{Array, Device};
+use numerics::{Real, Table};
+
+use crate::parameters::{self, Parameters};
+use crate::{Result, Tables};
+
+/// How parameters follow their gradient.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Method {
+    /// Stochastic gradient descent.
+    Sgd,
+    /// AdamW (Kingma & Ba 2015; Loshchilov & Hutter 2019), with β = (0.9, 0.999) and ε = 10⁻⁸.
+    Adam {
+        /// How fast a parameter decays, times the learning rate.
+        decay: f64,
+    },
+}
+
+/// An optimiser and what it remembers.
+#[derive(Debug)]
+pub struct Optimiser<D: Device> {
+    method: Method,
+    clip: f64,
+    steps: u64,
+    settings: D::Array,
+    moments: Option<D::Array>,
+}
+
+const BETAS: [f64; 2] = [0.9, 0.999];
+const EPSILON: f64 = 1e-8;
+const MOMENTS: &str = "optimiser.moments";
+const STEPS: &str = "optimiser.steps";
+
+impl<D: Device> Optimiser<D> {
+    /// An optimiser that clips the norm of the gradient.
+    ///
+    /// # Errors
+    /// If the device has too little memory.
+    pub fn new(method: Method, clip: f64, parameters: &Parameters<D>) -> Result<Self> {
+        let device = &parameters.device;
+        let moments = match method {
+            Method::Sgd => None,
+            Method::Adam { .. } => Some(device.zeros(2 * parameters.values.len())?),
+        };
+        Ok(Self { method, clip, steps: 0, settings: device.zeros(9)?, moments })
+    }
+
+    /// How many steps were begun.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Begins a step: tells the device its settings.
+    ///
+    /// # Errors
+    /// If the device is lost.
+    pub fn begin(&mut self, device: &D, rate: f64) -> Result<()> {
+        self.steps += 1;
+        let decay = match self.method {
+            Method::Sgd => 0.0,
+            Method::Adam { decay } => decay,
+        };
+        let steps = self.steps as f64;
+        let [unbias_1, unbias_2] = BETAS.map(|beta| 1.0 - beta.powf(steps));
+        let settings =
+            [0.0, rate, self.clip, BETAS[0], BETAS[1], EPSILON, decay, unbias_1, unbias_2];
+        Ok(device.write(self.settings.all_mut(), &settings.map(D::Real::from_f64))?)
+    }
+
+    /// Changes the parameters.
+    pub fn step(&mut self, parameters: &mut Parameters<D>) {
+        let Parameters { device, values, gradients, .. } = parameters;
+        device.sum_of_squares(self.settings.part_mut(0..1), gradients.all());
+        let values = values.all_mut();
+        match &mut self.moments {
+            None => device.descend(values, gradients.all(), self.settings.part(0..3)),
+            Some(moments) => {
+                device.adam(values, moments.all_mut(), gradients.all(), self.settings.all());
+            }
+        }
+    }
+
+    /// What it remembers, by names.
+    ///
+    /// # Errors
+    /// If the device is lost.
+    pub fn read(&self, device: &D) -> Result<Tables> {
+        // Two numbers of 24 bits: a single one would not be exact.
+        let steps = [self.steps >> 24, self.steps & 0xff_ffff].map(|part| part as f32);
+        let steps = Table::from_values(1, 2, &steps).expect("two numbers");
+        let mut tables = vec![(STEPS.to_owned(), steps)];
+        if let Some(moments) = &self.moments {
+            let table = parameters::read(device, moments.all(), moments.len() / 2)?;
+            tables.push((MOMENTS.to_owned(), table));
+        }
+        Ok(tables)
+    }
+
+    /// Remembers what [`Optimiser::read`] gave.
+    ///
+    /// # Errors
+    /// If something is missing or has another shape, or the device is lost.
+    pub fn write(&mut self, device: &D, tables: &Tables) -> Result<()> {
+        let steps = parameters::find(tables, STEPS, [1, 2])?.values();
+        self.steps = ((steps[0] as u64) << 24) + steps[1] as u64;
+        if let Some(moments) = &mut self.moments {
+            let table = parameters::find(tables, MOMENTS, [2, moments.len() / 2])?;
+            parameters::write(device, moments.all_mut(), table)?;
+        }
+        Ok(())
+    }
+}

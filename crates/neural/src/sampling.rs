@@ -1,0 +1,174 @@
+//! A softmax over a sample of the words, for training on a processor alone.
+//!
+//! A sample is the distinct targets of a batch and words drawn from the unigram distribution until there
+//! are as many as asked for. The targets are (nearly) draws from that distribution too, so a word is in the
+//! sample with probability about 1 − (1 − p)ⁿ, n the number of draws; its score is lessened by the logarithm
+//! of that, as the estimate of the full sum over all words asks for (Jean et al. 2015; Bengio & Senécal
+//! 2008). Evaluation always takes the full softmax.
+
+use numerics::Real;
+use numerics::device::{Array, Device, NO_TARGET, Part, PartMut, Targets};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::Result;
+use crate::parameters::Parameters;
+use crate::softmax::Softmax;
+
+/// Draws words by their frequency.
+#[derive(Clone, Debug)]
+pub struct Sampler {
+    /// Sums of the probabilities of all words up to each.
+    cumulative: Vec<f64>,
+    size: usize,
+    seed: u64,
+}
+
+/// A sample and the places of a batch's targets in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// The words, each once, in ascending order.
+    pub words: Vec<u32>,
+    /// For each target its place among the words, or [`NO_TARGET`].
+    pub targets: Vec<u32>,
+    /// −ln of the probability that a word is in the sample, for each.
+    pub corrections: Vec<f64>,
+}
+
+impl Sampler {
+    /// A sampler of so many words, given how often each occurs; at least once, or it could not be drawn.
+    pub fn new(counts: &[u64], size: usize, seed: u64) -> Self {
+        let counts = counts.iter().map(|&count| count.max(1) as f64);
+        let total: f64 = counts.clone().sum();
+        let mut sum = 0.0;
+        let add = |count: f64| {
+            sum += count / total;
+            sum
+        };
+        let cumulative: Vec<f64> = counts.map(add).collect();
+        Self { size: size.min(cumulative.len()), cumulative, seed }
+    }
+
+    /// How many words the sample of a batch with so many targets has.
+    pub fn size(&self, n_targets: usize) -> usize {
+        self.size.max(n_targets).min(self.cumulative.len())
+    }
+
+    fn probability(&self, word: usize) -> f64 {
+        self.cumulative[word] - if word == 0 { 0.0 } else { self.cumulative[word - 1] }
+    }
+
+    /// The sample of a step.
+    pub fn sample(&self, targets: &[u32], step: u64) -> Sample {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        rng.set_stream(step);
+        let mut is_in = vec![false; self.cumulative.len()];
+        let (mut n_in, mut n_draws) = (0, 0);
+        let mut take = |word: usize| {
+            n_draws += 1;
+            n_in += usize::from(!std::mem::replace(&mut is_in[word], true));
+            n_in
+        };
+        let real = targets.iter().filter(|&&target| target != NO_TARGET);
+        let n_targets = real.map(|&target| take(target as usize)).last().unwrap_or(0);
+        let size = self.size(targets.len());
+        let total = self.cumulative.last().copied().unwrap_or(0.0);
+        let mut draw = || {
+            let drawn = total * (f64::from(rng.next_u32()) + 0.5) / 4_294_967_296.0;
+            take(self.cumulative.partition_point(|&sum| sum < drawn))
+        };
+        while n_targets < size && draw() < size {}
+        self.describe(&is_in, targets, n_draws)
+    }
+
+    fn describe(&self, is_in: &[bool], targets: &[u32], n_draws: i32) -> Sample {
+        let words: Vec<u32> =
+            (0..is_in.len() as u32).filter(|&word| is_in[word as usize]).collect();
+        let place = |&target: &u32| match target {
+            NO_TARGET => NO_TARGET,
+            word => words.partition_point(|&other| other < word) as u32,
+        };
+        let correction = |&word: &u32| {
+            let absent = (1.0 - self.probability(word as usize)).powi(n_draws);
+            -(1.0 - absent).max(f64::MIN_POSITIVE).ln()
+        };
+        Sample {
+            targets: targets.iter().map(place).collect(),
+            corrections: words.iter().map(correction).collect(),
+            words,
+        }
+    }
+}
+
+/// A softmax over a sample, on a device.
+#[derive(Debug)]
+pub struct SampledSoftmax<D: Device> {
+    words: D::Words,
+    /// Sample × dim: rows of the table, then their gradients.
+    rows: D::Array,
+    bias: D::Array,
+    corrections: D::Array,
+    /// Places × sample.
+    scores: D::Array,
+}
+
+impl<D: Device> SampledSoftmax<D> {
+    /// Room for samples of so many words at `n` places.
+    ///
+    /// # Errors
+    /// If the device has too little memory.
+    pub fn new(device: &D, size: usize, dim: usize, n: usize) -> Result<Self> {
+        Ok(Self {
+            words: device.words(&vec![0; size])?,
+            rows: device.zeros(size * dim)?,
+            bias: device.zeros(size)?,
+            corrections: device.zeros(size)?,
+            scores: device.zeros(n * size)?,
+        })
+    }
+
+    /// Takes the sample of a step.
+    ///
+    /// # Errors
+    /// If the device is lost.
+    pub fn begin(&mut self, device: &D, sample: &Sample) -> Result<()> {
+        let corrections: Vec<_> =
+            sample.corrections.iter().map(|&value| D::Real::from_f64(value)).collect();
+        device.write_words(self.words.all_mut(), &sample.words)?;
+        Ok(device.write(self.corrections.all_mut(), &corrections)?)
+    }
+
+    /// As [`Softmax::learn`], with targets that are places in the sample.
+    pub fn learn(
+        &mut self,
+        softmax: &Softmax,
+        parameters: &mut Parameters<D>,
+        (inputs, gradient): (Part<'_, D::Array>, PartMut<'_, D::Array>),
+        (targets, losses): (Targets<'_, D::Words>, PartMut<'_, D::Array>),
+    ) {
+        let Parameters { device, values, gradients, .. } = parameters;
+        let (dim, size) = (softmax.table.columns(), self.words.len());
+        device.gather_rows(self.rows.all_mut(), softmax.table.of(values), self.words.all());
+        device.copy(self.bias.all_mut(), self.corrections.all());
+        if let Some(bias) = &softmax.bias {
+            device.gather_rows(self.bias.all_mut(), bias.of(values), self.words.all());
+            device.add(self.bias.all_mut(), 1.0, self.corrections.all());
+        }
+        let (inputs, rows) = (inputs.rows_of(dim), self.rows.all().rows_of(dim));
+        let scores = self.scores.all_mut().rows_of(size);
+        device.multiply(scores, [0.0, 1.0], inputs, rows.transposed());
+        let scores = self.scores.all_mut().rows_of(size);
+        device.cross_entropy(scores, self.bias.all(), targets, losses);
+        let scores = self.scores.all().rows_of(size);
+        device.multiply(gradient.rows_of(dim), [0.0, 1.0], scores, rows);
+        let into = self.rows.all_mut().rows_of(dim);
+        device.multiply(into, [0.0, 1.0], scores.transposed(), inputs);
+        device.fill(softmax.table.of_mut(gradients), 0.0);
+        device.scatter_add_rows(softmax.table.of_mut(gradients), self.words.all(), self.rows.all());
+        if let Some(bias) = &softmax.bias {
+            device.sum_rows(self.bias.all_mut(), 0.0, scores);
+            device.fill(bias.of_mut(gradients), 0.0);
+            device.scatter_add_rows(bias.of_mut(gradients), self.words.all(), self.bias.all());
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Networks that can look far back know a word that only stands there; one that can't, doesn't.
+//!
+//! A tale names somebody, goes on about anything, and asks for the name.
+
+use neural::{
+    Cloze, FillsBlanks, Initial, LexicalConfig, LexicalMemory, LstmConfig, LstmLm, Method, Network,
+    Runs, Streams, Text,
+};
+use numerics::device::Cpu;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const END: u32 = 0;
+const WHO: u32 = 1;
+const NAMES: std::ops::Range<u32> = 2..8;
+const WORDS: u32 = 20;
+
+struct Tale {
+    sentences: Vec<Vec<u32>>,
+    name: u32,
+}
+
+fn tale(rng: &mut ChaCha8Rng) -> Tale {
+    let mut below = |n: u32| rng.next_u32() % n;
+    let name = NAMES.start + below(NAMES.len() as u32);
+    let mut sentences = vec![vec![name]];
+    for _ in 0..3 {
+        sentences.push((0..4).map(|_| NAMES.end + below(WORDS - NAMES.end)).collect());
+    }
+    sentences.push(vec![WHO, name]);
+    Tale { sentences, name }
+}
+
+fn tales(n: usize, seed: u64) -> Vec<Tale> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    (0..n).map(|_| tale(&mut rng)).collect()
+}
+
+fn text(tales: &[Tale]) -> Text {
+    let mut text = Text::new(END);
+    tales.iter().for_each(|tale| text.push(tale.sentences.iter().map(|s| s.iter().copied())));
+    text
+}
+
+/// Asks for the name, with all of the tale before it, and as a context.
+fn question(tale: &Tale) -> Cloze {
+    let told = &tale.sentences[..4];
+    let before: Vec<u32> = told.iter().flat_map(|s| [&[END], &s[..]].concat()).collect();
+    Cloze {
+        context: before[1..].to_vec(),
+        before: [&before[..], &[END, WHO]].concat(),
+        candidates: NAMES.collect(),
+        after: vec![END],
+    }
+}
+
+/// The share of names that are known.
+fn accuracy(network: &impl FillsBlanks) -> f64 {
+    let tales = tales(200, 77);
+    let questions: Vec<Cloze> = tales.iter().map(question).collect();
+    let scores = network.fill(&questions).unwrap();
+    let is_right = |(scores, tale): (&Vec<f64>, &Tale)| {
+        let best = (0..scores.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b]));
+        best.map(|best| NAMES.start + best as u32) == Some(tale.name)
+    };
+    scores.iter().zip(&tales).filter(|&pair| is_right(pair)).count() as f64 / 200.0
+}
+
+/// Windows are so short that no gradient reaches back to the name.
+fn lstm(context_window: Option<usize>) -> f64 {
+    let config = LstmConfig {
+        words: WORDS as usize,
+        units: 24,
+        context_window,
+        is_tied: false,
+        initial: Initial::Uniform(0.2),
+        method: Method::Adam { decay: 0.0 },
+        clip: 10.0,
+        dropout: 0.0,
+        seed: 4,
+    };
+    let mut network = LstmLm::new(&Cpu::<f32>::default(), config, None).unwrap();
+    let text = text(&tales(800, 1));
+    let streams = Streams::new(&text, 16, 5);
+    for _ in 0..9 {
+        for number in 0..streams.len() {
+            network.step(&streams.window_with_contexts(number, 20, 40), 0.01).unwrap();
+        }
+    }
+    accuracy(&network)
+}
+
+#[test]
+fn a_contextual_lstm_knows_what_a_plain_one_does_not() {
+    let (plain, contextual) = (lstm(None), lstm(Some(1)));
+    assert!(contextual > 0.95 && plain < 0.5, "contextual {contextual}, plain {plain}");
+}
+
+/// So many words are remembered; the name stands 18 words back.
+fn lexical(memories: usize, length: usize) -> f64 {
+    let config = LexicalConfig {
+        words: WORDS as usize,
+        dim: 24,
+        memories,
+        hops: 3,
+        initial: Initial::Normal(0.1),
+        method: Method::Adam { decay: 0.0 },
+        clip: 50.0,
+        dropout: 0.0,
+        seed: 4,
+    };
+    let mut network = LexicalMemory::new(&Cpu::<f32>::default(), config, None).unwrap();
+    let text = text(&tales(800, 1));
+    let places = Runs::places(&text, length);
+    for _ in 0..6 {
+        for batch in places.chunks(64 / length) {
+            network.step(&Runs::of_text(&text, memories, length, batch), 0.01).unwrap();
+        }
+    }
+    accuracy(&network)
+}
+
+#[test]
+fn a_lexical_memory_knows_what_it_remembers() {
+    let (long, single, short) = (lexical(24, 8), lexical(24, 1), lexical(10, 8));
+    assert!(long > 0.95 && single > 0.95 && short < 0.4, "{long}, {single}; short: {short}");
+}

@@ -1,0 +1,71 @@
+//! Steps of SGD and of AdamW on a gradient whose norm is clipped.
+
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+
+use super::BLOCK;
+use crate::{Real, axpy, dot};
+
+pub fn sum_of_squares<R: Real>(values: &[R]) -> f64 {
+    let sums: Vec<f64> = values.par_chunks(BLOCK).map(|block| dot(block, block).to_f64()).collect();
+    sums.iter().sum()
+}
+
+/// What the gradient is multiplied with so that its norm is at most `clip`.
+fn shrink<R: Real>(square: R, clip: R) -> R {
+    let norm = square.sqrt();
+    if norm > clip { clip / norm } else { R::ONE }
+}
+
+pub fn descend<R: Real>(values: &mut [R], gradient: &[R], settings: &[R]) {
+    assert_eq!(values.len(), gradient.len(), "a gradient for each value");
+    let scale = -settings[1] * shrink(settings[0], settings[2]);
+    let blocks = values.par_chunks_mut(BLOCK).zip(gradient.par_chunks(BLOCK));
+    blocks.for_each(|(values, gradient)| axpy(scale, gradient, values));
+}
+
+pub fn adam<R: Real>(values: &mut [R], moments: &mut [R], gradient: &[R], settings: &[R]) {
+    assert_eq!(values.len(), gradient.len(), "a gradient for each value");
+    assert_eq!(moments.len(), 2 * values.len(), "two moments for each value");
+    let (first, second) = moments.split_at_mut(values.len());
+    let shrink = shrink(settings[0], settings[2]);
+    let blocks = values
+        .par_chunks_mut(BLOCK)
+        .zip(first.par_chunks_mut(BLOCK))
+        .zip(second.par_chunks_mut(BLOCK))
+        .zip(gradient.par_chunks(BLOCK));
+    blocks.for_each(|(((values, first), second), gradient)| {
+        pulp::Arch::new().dispatch(Adam { values, first, second, gradient, shrink, settings });
+    });
+}
+
+struct Adam<'a, R> {
+    values: &'a mut [R],
+    first: &'a mut [R],
+    second: &'a mut [R],
+    gradient: &'a [R],
+    shrink: R,
+    settings: &'a [R],
+}
+
+impl<R: Real> WithSimd for Adam<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let &[_, rate, _, beta_1, beta_2, epsilon, decay, unbias_1, unbias_2] = self.settings
+        else {
+            panic!("nine settings of AdamW, found {}", self.settings.len());
+        };
+        let n = self.values.len();
+        let (first, second) = (&mut self.first[..n], &mut self.second[..n]);
+        for j in 0..n {
+            let gradient = self.gradient[j] * self.shrink;
+            first[j] = beta_1 * first[j] + (R::ONE - beta_1) * gradient;
+            second[j] = beta_2 * second[j] + (R::ONE - beta_2) * gradient * gradient;
+            let step = first[j] / unbias_1 / ((second[j] / unbias_2).sqrt() + epsilon);
+            let value = self.values[j];
+            self.values[j] = value - rate * (step + decay * value);
+        }
+    }
+}

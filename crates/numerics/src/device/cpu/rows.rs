@@ -1,0 +1,95 @@
+//! Operations on rows: gathered, scattered, added, smoothed, half of them rectified.
+
+use rayon::prelude::*;
+
+use super::for_each_row;
+use crate::{Real, axpy};
+
+/// How long the rows of `n` words are.
+fn dim(len: usize, n: usize) -> usize {
+    let dim = len / n.max(1);
+    assert_eq!(dim * n, len, "one row a word");
+    dim
+}
+
+pub fn gather<R: Real>(into: &mut [R], table: &[R], words: &[u32]) {
+    let dim = dim(into.len(), words.len());
+    for_each_row(into, dim, |row, i| row.copy_from_slice(&table[words[i] as usize * dim..][..dim]));
+}
+
+/// Each shard of the table's rows takes what is its own, in the order of the words.
+pub fn scatter_add<R: Real>(table: &mut [R], words: &[u32], from: &[R]) {
+    const SHARDS: usize = 64;
+    let dim = dim(from.len(), words.len()).max(1);
+    let n_rows = (table.len() / dim).div_ceil(SHARDS).max(1);
+    let mut order: Vec<u32> = (0..words.len() as u32).collect();
+    order.sort_by_key(|&i| words[i as usize]);
+    table.par_chunks_mut(n_rows * dim).enumerate().for_each(|(shard, table)| {
+        let first_row = shard * n_rows;
+        let first = order.partition_point(|&i| (words[i as usize] as usize) < first_row);
+        let rest = order[first..].iter().map(|&i| i as usize);
+        for i in rest.take_while(|&i| (words[i] as usize) < first_row + n_rows) {
+            let row = words[i] as usize - first_row;
+            axpy(R::ONE, &from[i * dim..][..dim], &mut table[row * dim..][..dim]);
+        }
+    });
+}
+
+pub fn add_to_rows<R: Real>(into: &mut [R], row: &[R]) {
+    assert_eq!(into.len() % row.len().max(1), 0, "whole rows");
+    for_each_row(into, row.len(), |into, _| axpy(R::ONE, row, into));
+}
+
+pub fn sum<R: Real>(into: &mut [R], keep: R, from: &[R], row_stride: usize) {
+    /// Columns that are summed together: their sums stay in the nearest cache.
+    const WIDTH: usize = 1024;
+    assert!(into.len() <= row_stride, "columns");
+    into.par_chunks_mut(WIDTH).enumerate().for_each(|(block, into)| {
+        into.iter_mut().for_each(|sum| *sum = if keep == R::ZERO { R::ZERO } else { keep * *sum });
+        for row in from.chunks(row_stride) {
+            axpy(R::ONE, &row[block * WIDTH..][..into.len()], into);
+        }
+    });
+}
+
+pub fn relu_from<R: Real>(values: &mut [R], columns: usize, first: usize) {
+    for_each_row(values, columns, |row, _| {
+        row[first..].iter_mut().for_each(|value| *value = value.max(R::ZERO));
+    });
+}
+
+pub fn relu_from_backward<R: Real>(
+    gradient: &mut [R],
+    outputs: &[R],
+    columns: usize,
+    first: usize,
+) {
+    for_each_row(gradient, columns, |row, i| {
+        let outputs = &outputs[i * columns..][..columns];
+        for (gradient, &output) in row[first..].iter_mut().zip(&outputs[first..]) {
+            if output <= R::ZERO {
+                *gradient = R::ZERO;
+            }
+        }
+    });
+}
+
+pub fn smooth<R: Real>(into: &mut [R], from: &[R], bounds: &[u32], reach: usize) {
+    let (bounds, rest) = bounds.as_chunks::<2>();
+    let columns = into.len() / bounds.len().max(1);
+    let shape = (0, bounds.len() * columns, into.len());
+    assert_eq!((rest.len(), into.len(), from.len()), shape, "two bounds a row");
+    let share = R::ONE / R::from_f64((2 * reach + 1) as f64);
+    for_each_row(into, columns, |into, i| {
+        let [first, end] = bounds[i].map(|bound| bound as usize);
+        into.fill(R::ZERO);
+        let from = &from[i * columns..][first..end];
+        let into = &mut into[first..end];
+        for shift in 0..=reach.min(from.len().saturating_sub(1)) {
+            axpy(share, &from[shift..], &mut into[..from.len() - shift]);
+            if shift > 0 {
+                axpy(share, &from[..from.len() - shift], &mut into[shift..]);
+            }
+        }
+    });
+}

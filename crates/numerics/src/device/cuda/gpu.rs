@@ -1,0 +1,274 @@
+//! A GPU that was opened: its memory, its stream of work, its kernels, and what failed on it.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cudarc::cublas::{result as blas, sys as blas_sys};
+use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DeviceRepr, DriverError};
+use cudarc::driver::{ValidAsZeroBits, result, sys};
+use cudarc::nvrtc;
+
+use super::CudaArray;
+use crate::{Error, Result};
+
+/// The names of the kernels in `kernels.cu`.
+const KERNELS: [&str; 22] = [
+    "adam",
+    "add",
+    "add_to_rows",
+    "cross_entropy",
+    "descend",
+    "dropout",
+    "fill",
+    "gather_rows",
+    "log_probs",
+    "lstm_backward",
+    "lstm_forward",
+    "mask_rows",
+    "relu_from",
+    "relu_from_backward",
+    "scale",
+    "scatter_add_rows",
+    "smooth_rows",
+    "softmax_rows",
+    "softmax_rows_backward",
+    "sum_of_squares",
+    "sum_partial",
+    "sum_rows",
+];
+
+/// The oldest driver that has everything that is called.
+const OLDEST_DRIVER: i32 = 12_000;
+
+/// How many blocks sum squares, each a part of its own.
+pub const N_PARTIAL: usize = 1024;
+
+pub struct Gpu {
+    name: String,
+    pub context: Arc<CudaContext>,
+    pub stream: Arc<CudaStream>,
+    pub blas: Blas,
+    kernels: BTreeMap<&'static str, CudaFunction>,
+    /// Partial sums.
+    pub partial: CudaArray<f32>,
+    /// What cuBLAS works in; it must not take memory while work is recorded.
+    _workspace: CudaArray<u8>,
+    failure: Mutex<Option<String>>,
+}
+
+/// A handle of cuBLAS.
+pub struct Blas(pub blas_sys::cublasHandle_t);
+
+#[expect(unsafe_code, reason = "handles may be used by any thread")]
+// SAFETY: cuBLAS allows a handle to be used by several threads.
+unsafe impl Send for Blas {}
+#[expect(unsafe_code, reason = "handles may be used by any thread")]
+// SAFETY: as above.
+unsafe impl Sync for Blas {}
+
+impl Drop for Blas {
+    fn drop(&mut self) {
+        #[expect(unsafe_code, reason = "the handle is freed by hand")]
+        // SAFETY: it was made by `create_handle` and is not used again. That it can't be freed on a device
+        // that was lost does not matter.
+        let _ = unsafe { blas::destroy_handle(self.0) };
+    }
+}
+
+fn no_device(reason: impl Display) -> Error {
+    Error::NoDevice { reason: reason.to_string() }
+}
+
+/// What the driver says of an error of its own.
+fn said(error: &DriverError) -> String {
+    let text = error.error_string().ok().and_then(|text| text.to_str().ok());
+    text.unwrap_or("unknown error").to_owned()
+}
+
+/// Whether the libraries are there: `cudarc` would panic at the first call.
+fn find_libraries() -> Result<()> {
+    #[expect(unsafe_code, reason = "libraries are loaded")]
+    // SAFETY: loading these runs nothing but their own initialisation.
+    let found = unsafe {
+        [
+            ("the NVIDIA driver (libcuda)", sys::is_culib_present()),
+            ("cuBLAS (libcublas)", blas_sys::is_culib_present()),
+            ("NVRTC (libnvrtc)", nvrtc::sys::is_culib_present()),
+        ]
+    };
+    match found.iter().find(|(_, is_there)| !is_there) {
+        Some((library, _)) => Err(no_device(format!("{library} was not found"))),
+        None => Ok(()),
+    }
+}
+
+fn check_driver() -> Result<()> {
+    let mut version = 0;
+    #[expect(unsafe_code, reason = "not among the safe functions")]
+    // SAFETY: the driver writes one number.
+    unsafe { sys::cuDriverGetVersion(&raw mut version) }
+        .result()
+        .map_err(|error| no_device(said(&error)))?;
+    let written = |version: i32| format!("{}.{}", version / 1000, version % 1000 / 10);
+    if version >= OLDEST_DRIVER {
+        return Ok(());
+    }
+    let (expected, found) = (written(OLDEST_DRIVER), written(version));
+    Err(no_device(format!("the driver is too old: expected CUDA {expected}, found {found}")))
+}
+
+/// Memory that was freed stays with the program: asking for it again costs nothing.
+fn keep_memory(context: &CudaContext) -> std::result::Result<(), DriverError> {
+    if !context.has_async_alloc() {
+        return Ok(());
+    }
+    let mut all = u64::MAX;
+    #[expect(unsafe_code, reason = "not among the safe functions")]
+    // SAFETY: the device is the context's, and the attribute is a 64-bit number.
+    unsafe {
+        let pool = result::device::get_default_mem_pool(context.cu_device())?;
+        let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+        result::mem_pool::set_attribute(pool, threshold, (&raw mut all).cast())
+    }
+}
+
+/// The kernels, for the GPU that is there.
+fn compile(context: &Arc<CudaContext>) -> Result<BTreeMap<&'static str, CudaFunction>> {
+    let driver = |error: DriverError| no_device(said(&error));
+    let (major, minor) = context.compute_capability().map_err(driver)?;
+    let options = nvrtc::CompileOptions {
+        options: vec![format!("--gpu-architecture=compute_{major}{minor}")],
+        ..nvrtc::CompileOptions::default()
+    };
+    let compiled = nvrtc::compile_ptx_with_opts(include_str!("kernels.cu"), options);
+    let module = context.load_module(compiled.map_err(no_device)?).map_err(driver)?;
+    let load = |name| Ok((name, module.load_function(name).map_err(driver)?));
+    KERNELS.into_iter().map(load).collect()
+}
+
+fn open_blas(stream: &CudaStream, workspace: &CudaArray<u8>) -> Result<Blas> {
+    let blas = Blas(blas::create_handle().map_err(no_device)?);
+    #[expect(unsafe_code, reason = "handles of cuBLAS have no safe door")]
+    // SAFETY: stream and workspace live as long as the handle: `Gpu` holds all three.
+    unsafe {
+        blas::set_stream(blas.0, stream.cu_stream().cast()).map_err(no_device)?;
+        let address = workspace.first as *mut std::ffi::c_void;
+        blas_sys::cublasSetWorkspace_v2(blas.0, address, workspace.len)
+            .result()
+            .map_err(no_device)?;
+    }
+    Ok(blas)
+}
+
+impl Gpu {
+    pub fn open() -> Result<Self> {
+        /// What NVIDIA advises for Hopper.
+        const WORKSPACE: usize = 32 << 20;
+        find_libraries()?;
+        check_driver()?;
+        let open = || {
+            let context = CudaContext::new(0)?;
+            #[expect(
+                unsafe_code,
+                reason = "`cudarc` would record an event for each use of an array"
+            )]
+            // SAFETY: all work is on one stream, in order.
+            unsafe {
+                context.disable_event_tracking();
+            }
+            keep_memory(&context)?;
+            let stream = context.new_stream()?;
+            let partial = CudaArray::new(stream.alloc_zeros(N_PARTIAL)?, N_PARTIAL);
+            let workspace = CudaArray::new(stream.alloc_zeros(WORKSPACE)?, WORKSPACE);
+            Ok((context.name()?, context, stream, partial, workspace))
+        };
+        let (name, context, stream, partial, workspace) =
+            open().map_err(|error: DriverError| no_device(said(&error)))?;
+        let kernels = compile(&context)?;
+        let blas = open_blas(&stream, &workspace)?;
+        let failure = Mutex::new(None);
+        Ok(Self { name, context, stream, blas, kernels, partial, _workspace: workspace, failure })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn kernel(&self, name: &str) -> &CudaFunction {
+        self.kernels.get(name).expect("a kernel of `kernels.cu`")
+    }
+
+    /// Remembers the first failure.
+    pub fn note<T>(&self, result: std::result::Result<T, DriverError>) {
+        if let Err(error) = result {
+            self.fail(said(&error));
+        }
+    }
+
+    pub fn fail(&self, reason: String) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.get_or_insert(reason);
+    }
+
+    /// The failure, if there was one.
+    pub fn check(&self) -> Result<()> {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.clone().map_or(Ok(()), |reason| Err(self.lost(reason)))
+    }
+
+    fn lost(&self, reason: String) -> Error {
+        Error::DeviceLost { device: self.name.clone(), reason }
+    }
+
+    /// A result of the driver as ours.
+    pub fn ours<T>(&self, result: std::result::Result<T, DriverError>) -> Result<T> {
+        result.map_err(|error| self.lost(said(&error)))
+    }
+
+    pub fn zeros<T: DeviceRepr + ValidAsZeroBits>(&self, len: usize) -> Result<CudaArray<T>> {
+        self.check()?;
+        match self.stream.alloc_zeros::<T>(len.max(1)) {
+            Ok(slice) => Ok(CudaArray::new(slice, len)),
+            Err(DriverError(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => {
+                let (free, _) = self.ours(self.context.mem_get_info())?;
+                let needed = len * size_of::<T>() / 1_000_000;
+                Err(Error::OutOfMemory {
+                    device: self.name.clone(),
+                    needed,
+                    free: free / 1_000_000,
+                })
+            }
+            Err(error) => Err(self.lost(said(&error))),
+        }
+    }
+
+    pub fn write<T: DeviceRepr>(
+        &self,
+        into: &mut CudaArray<T>,
+        start: usize,
+        values: &[T],
+    ) -> Result<()> {
+        self.check()?;
+        if values.is_empty() {
+            return Ok(());
+        }
+        let mut into = into.slice.slice_mut(start..start + values.len());
+        self.ours(self.stream.memcpy_htod(values, &mut into))
+    }
+
+    pub fn read<T: DeviceRepr>(
+        &self,
+        from: &CudaArray<T>,
+        start: usize,
+        len: usize,
+    ) -> Result<Vec<T>> {
+        self.check()?;
+        if len == 0 {
+            return Ok(Vec::new());
+        }
+        let values = self.ours(self.stream.clone_dtoh(&from.slice.slice(start..start + len)))?;
+        self.ours(self.stream.synchronize())?;
+        Ok(values)
+    }
+}

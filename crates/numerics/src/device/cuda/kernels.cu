@@ -1,0 +1,285 @@
+// The operations of `Device` that are not products of matrices, for an NVIDIA GPU; compiled at run time.
+//
+// Numbers are f32. `n` counts numbers, a row has `columns` of them; kernels named after an operation have its
+// arguments. The processor's code says what each computes; this file says how a GPU does it.
+
+typedef unsigned int word;
+typedef long long size;
+
+#define EACH(i, n) \
+    for (size i = blockIdx.x * (size)blockDim.x + threadIdx.x; i < (n); i += (size)gridDim.x * blockDim.x)
+#define NO_TARGET 0xffffffffu
+
+__device__ __forceinline__ float sigmoid(float x) { return 1.f / (1.f + __expf(-x)); }
+
+// tanh by one exponential: accurate to 1e-7, and twice as fast as tanhf.
+__device__ __forceinline__ float squash(float x) { return 2.f * sigmoid(2.f * x) - 1.f; }
+
+__device__ __forceinline__ float warp_sum(float x) {
+    for (int o = 16; o; o >>= 1) x += __shfl_xor_sync(~0u, x, o);
+    return x;
+}
+
+// The sum over a block, for all its threads; a block has at most 32 warps.
+__device__ float block_sum(float x) {
+    __shared__ float sums[32];
+    x = warp_sum(x);
+    if ((threadIdx.x & 31) == 0) sums[threadIdx.x >> 5] = x;
+    __syncthreads();
+    float sum = (threadIdx.x & 31) < (blockDim.x >> 5) ? sums[threadIdx.x & 31] : 0.f;
+    sum = warp_sum(sum);
+    __syncthreads();
+    return sum;
+}
+
+// A running sum of exponentials: sum · e^max.
+struct Sum { float max, sum; };
+
+__device__ __forceinline__ Sum join(Sum a, Sum b) {
+    float max = fmaxf(a.max, b.max);
+    return {max, a.sum * __expf(a.max - max) + b.sum * __expf(b.max - max)};
+}
+
+__device__ Sum block_join(Sum s) {
+    __shared__ Sum sums[32];
+    for (int o = 16; o; o >>= 1)
+        s = join(s, {__shfl_xor_sync(~0u, s.max, o), __shfl_xor_sync(~0u, s.sum, o)});
+    if ((threadIdx.x & 31) == 0) sums[threadIdx.x >> 5] = s;
+    __syncthreads();
+    s = (threadIdx.x & 31) < (blockDim.x >> 5) ? sums[threadIdx.x & 31] : Sum{-1e30f, 0.f};
+    for (int o = 16; o; o >>= 1)
+        s = join(s, {__shfl_xor_sync(~0u, s.max, o), __shfl_xor_sync(~0u, s.sum, o)});
+    __syncthreads();
+    return s;
+}
+
+// Four numbers at a time: an exponential only where the maximum grows.
+__device__ __forceinline__ void take(Sum& s, float4 x) {
+    float max = fmaxf(fmaxf(x.x, x.y), fmaxf(x.z, x.w));
+    if (max > s.max) { s.sum *= __expf(s.max - max); s.max = max; }
+    s.sum += __expf(x.x - s.max) + __expf(x.y - s.max) + __expf(x.z - s.max) + __expf(x.w - s.max);
+}
+
+__device__ __forceinline__ float4 plus(float4 a, float4 b) {
+    return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+}
+
+// ln Σ exp of a row by a block, so many numbers four at a time.
+__device__ Sum row_sum(const float* row, const float* bias, int columns, int quads) {
+    Sum s = {-1e30f, 0.f};
+    for (int i = threadIdx.x; i < quads; i += blockDim.x)
+        take(s, plus(((const float4*)row)[i], ((const float4*)bias)[i]));
+    for (int i = 4 * quads + threadIdx.x; i < columns; i += blockDim.x)
+        s = join(s, {row[i] + bias[i], 1.f});
+    return block_join(s);
+}
+
+extern "C" __global__ void fill(float* into, float value, size n) { EACH(i, n) into[i] = value; }
+
+extern "C" __global__ void add(float* into, float scale, const float* from, size n) {
+    EACH(i, n) into[i] += scale * from[i];
+}
+
+extern "C" __global__ void gather_rows(float* into, const float* table, const word* words, int dim, size n) {
+    EACH(i, n) into[i] = table[(size)words[i / dim] * dim + i % dim];
+}
+
+extern "C" __global__ void scatter_add_rows(float* table, const word* words, const float* from, int dim, size n) {
+    EACH(i, n) atomicAdd(table + (size)words[i / dim] * dim + i % dim, from[i]);
+}
+
+extern "C" __global__ void add_to_rows(float* into, const float* row, int columns, size n) {
+    EACH(i, n) into[i] += row[i % columns];
+}
+
+extern "C" __global__ void scale(float* values, float keep, size n) {
+    EACH(i, n) values[i] = keep == 0.f ? 0.f : keep * values[i];
+}
+
+// A thread sums a column over `height` rows.
+extern "C" __global__ void sum_rows(
+    float* into, const float* from, int columns, int row_stride, int rows, int height) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x, first = blockIdx.y * height;
+    if (column >= columns) return;
+    float sum = 0.f;
+    for (int row = first; row < min(rows, first + height); row++) sum += from[(size)row * row_stride + column];
+    atomicAdd(into + column, sum);
+}
+
+__device__ __forceinline__ word mixed(word bits) {
+    bits = (bits ^ (bits >> 16)) * 0x7feb352du;
+    bits = (bits ^ (bits >> 15)) * 0x846ca68bu;
+    return bits ^ (bits >> 16);
+}
+
+extern "C" __global__ void dropout(float* values, word threshold, float factor, const word* draw, word layer, size n) {
+    word key = mixed(mixed(draw[0] ^ layer * 0x9e3779b9u) ^ draw[1]);
+    EACH(i, n) values[i] = mixed((word)i ^ key) >= threshold ? values[i] * factor : 0.f;
+}
+
+extern "C" __global__ void relu_from(float* values, int columns, int first, size n) {
+    EACH(i, n) if (i % columns >= first) values[i] = fmaxf(values[i], 0.f);
+}
+
+extern "C" __global__ void relu_from_backward(float* gradient, const float* outputs, int columns, int first, size n) {
+    EACH(i, n) if (i % columns >= first && outputs[i] <= 0.f) gradient[i] = 0.f;
+}
+
+extern "C" __global__ void smooth_rows(
+    float* into, const float* from, const word* bounds, int columns, int reach, size n) {
+    float share = 1.f / (2 * reach + 1);
+    EACH(i, n) {
+        size row = i / columns;
+        int column = i % columns, first = bounds[2 * row], end = bounds[2 * row + 1];
+        float sum = 0.f;
+        if (column >= first && column < end)
+            for (int near = max(first, column - reach); near < min(end, column + reach + 1); near++)
+                sum += from[i + near - column];
+        into[i] = sum * share;
+    }
+}
+
+extern "C" __global__ void softmax_rows(float* scores, const word* bounds, int columns) {
+    float* row = scores + (size)blockIdx.x * columns;
+    int first = bounds[2 * blockIdx.x], end = bounds[2 * blockIdx.x + 1];
+    Sum s = {-1e30f, 0.f};
+    for (int i = first + threadIdx.x; i < end; i += blockDim.x) s = join(s, {row[i], 1.f});
+    s = block_join(s);
+    for (int i = threadIdx.x; i < columns; i += blockDim.x)
+        row[i] = i >= first && i < end ? __expf(row[i] - s.max) / s.sum : 0.f;
+}
+
+extern "C" __global__ void softmax_rows_backward(float* gradient, const float* attention, int columns) {
+    float* row = gradient + (size)blockIdx.x * columns;
+    attention += (size)blockIdx.x * columns;
+    float mean = 0.f;
+    for (int i = threadIdx.x; i < columns; i += blockDim.x) mean += attention[i] * row[i];
+    mean = block_sum(mean);
+    for (int i = threadIdx.x; i < columns; i += blockDim.x) row[i] = attention[i] * (row[i] - mean);
+}
+
+extern "C" __global__ void cross_entropy(
+    float* scores, const float* bias, const word* targets, float* losses, int columns, int row_stride,
+    int quads, float scale) {
+    float* row = scores + (size)blockIdx.x * row_stride;
+    word target = targets[blockIdx.x];
+    if (target == NO_TARGET) {
+        if (threadIdx.x == 0) losses[blockIdx.x] = 0.f;
+        for (int i = threadIdx.x; i < columns; i += blockDim.x) row[i] = 0.f;
+        return;
+    }
+    Sum s = row_sum(row, bias, columns, quads);
+    if (threadIdx.x == 0) losses[blockIdx.x] = s.max + __logf(s.sum) - (row[target] + bias[target]);
+    __syncthreads();
+    float share = scale / s.sum;
+    for (int i = threadIdx.x; i < quads; i += blockDim.x) {
+        float4 x = plus(((float4*)row)[i], ((const float4*)bias)[i]);
+        x.x = __expf(x.x - s.max) * share; x.y = __expf(x.y - s.max) * share;
+        x.z = __expf(x.z - s.max) * share; x.w = __expf(x.w - s.max) * share;
+        if (i == target / 4) (&x.x)[target & 3] -= scale;
+        ((float4*)row)[i] = x;
+    }
+    for (int i = 4 * quads + threadIdx.x; i < columns; i += blockDim.x)
+        row[i] = __expf(row[i] + bias[i] - s.max) * share - (i == target ? scale : 0.f);
+}
+
+extern "C" __global__ void log_probs(
+    float* into, const float* scores, const float* bias, const word* words, int columns, int row_stride,
+    int quads, int k) {
+    const float* row = scores + (size)blockIdx.x * row_stride;
+    Sum s = row_sum(row, bias, columns, quads);
+    float log = s.max + __logf(s.sum);
+    for (int i = threadIdx.x; i < k; i += blockDim.x) {
+        word w = words[(size)blockIdx.x * k + i];
+        into[(size)blockIdx.x * k + i] = w == NO_TARGET ? 0.f : row[w] + bias[w] - log;
+    }
+}
+
+extern "C" __global__ void mask_rows(float* states, const float* keep, int units, int n) {
+    EACH(i, n) states[i] *= keep[i / units];
+}
+
+// One step of all streams; `keep_after` is that of the next step, or null.
+extern "C" __global__ void lstm_forward(
+    float* gates, const float* bias, const float* keep, const float* keep_after,
+    const float* before, float* cells, float* hiddens, float* outputs, int units, int n) {
+    int t = blockIdx.x * blockDim.x + threadIdx.x;
+    if (t >= n) return;
+    int stream = t / units, j = t % units;
+    float* z = gates + (size)stream * 4 * units + j;
+    float i = sigmoid(z[0] + bias[j]), f = sigmoid(z[units] + bias[units + j]);
+    float o = sigmoid(z[2 * units] + bias[2 * units + j]), g = squash(z[3 * units] + bias[3 * units + j]);
+    float cell = f * (keep[stream] * before[t]) + i * g, h = o * squash(cell);
+    cells[t] = cell;
+    outputs[t] = h;
+    hiddens[t] = keep_after ? keep_after[stream] * h : h;
+    z[0] = i; z[units] = f; z[2 * units] = o; z[3 * units] = g;
+}
+
+// One step of all streams; at the last step `keep_after` is null and nothing comes from after it.
+extern "C" __global__ void lstm_backward(
+    float* gates, const float* keep, const float* keep_after, const float* before, const float* cells,
+    const float* output, const float* hidden, float* cell_gradient, int units, int n) {
+    int t = blockIdx.x * blockDim.x + threadIdx.x;
+    if (t >= n) return;
+    int stream = t / units, j = t % units;
+    float* z = gates + (size)stream * 4 * units + j;
+    float i = z[0], f = z[units], o = z[2 * units], g = z[3 * units], squashed = squash(cells[t]);
+    float dh = output[t] + (keep_after ? keep_after[stream] * hidden[t] : 0.f);
+    float dc = (keep_after ? cell_gradient[t] : 0.f) + dh * o * (1.f - squashed * squashed);
+    z[0] = dc * g * i * (1.f - i);
+    z[units] = dc * (keep[stream] * before[t]) * f * (1.f - f);
+    z[2 * units] = dh * squashed * o * (1.f - o);
+    z[3 * units] = dc * i * (1.f - g * g);
+    cell_gradient[t] = dc * f * keep[stream];
+}
+
+// The first of two steps: a partial sum for each block, so that the order is fixed.
+extern "C" __global__ void sum_of_squares(float* partial, const float* from, size n) {
+    float sum = 0.f;
+    size quads = n / 4;
+    EACH(i, quads) {
+        float4 x = ((const float4*)from)[i];
+        sum += x.x * x.x + x.y * x.y + x.z * x.z + x.w * x.w;
+    }
+    if (blockIdx.x == 0 && threadIdx.x < n % 4) { float x = from[4 * quads + threadIdx.x]; sum += x * x; }
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+}
+
+extern "C" __global__ void sum_partial(float* into, const float* partial, int n) {
+    float sum = 0.f;
+    for (int i = threadIdx.x; i < n; i += blockDim.x) sum += partial[i];
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) *into = sum;
+}
+
+// What the gradient is multiplied with so that its norm is at most settings[2].
+__device__ __forceinline__ float shrink(const float* settings) {
+    float norm = sqrtf(settings[0]);
+    return norm > settings[2] ? settings[2] / norm : 1.f;
+}
+
+extern "C" __global__ void descend(float* values, const float* gradient, const float* settings, size n) {
+    float rate = settings[1] * shrink(settings);
+    size quads = n / 4;
+    EACH(i, quads) {
+        float4 x = ((float4*)values)[i], g = ((const float4*)gradient)[i];
+        ((float4*)values)[i] = make_float4(x.x - rate * g.x, x.y - rate * g.y, x.z - rate * g.z, x.w - rate * g.w);
+    }
+    if (blockIdx.x == 0 && threadIdx.x < n % 4) {
+        size i = 4 * quads + threadIdx.x;
+        values[i] -= rate * gradient[i];
+    }
+}
+
+extern "C" __global__ void adam(float* values, float* moments, const float* gradient, const float* settings, size n) {
+    float factor = shrink(settings), rate = settings[1], b1 = settings[3], b2 = settings[4], epsilon = settings[5];
+    float decay = settings[6], u1 = settings[7], u2 = settings[8];
+    EACH(i, n) {
+        float g = gradient[i] * factor;
+        float m = moments[i] = b1 * moments[i] + (1.f - b1) * g;
+        float v = moments[n + i] = b2 * moments[n + i] + (1.f - b2) * g * g;
+        values[i] -= rate * (m / u1 / (sqrtf(v / u2) + epsilon) + decay * values[i]);
+    }
+}

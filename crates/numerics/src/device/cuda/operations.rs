@@ -1,0 +1,518 @@
+//! The operations of [`Device`] as calls of cuBLAS and of the kernels in `kernels.cu`.
+
+use cudarc::cublas::{result as blas, sys as blas_sys};
+use cudarc::driver::{LaunchConfig, PushKernelArg, sys};
+
+use super::gpu::N_PARTIAL;
+use super::{Cuda, CudaArray, Graph, Recorded};
+use crate::Result;
+use crate::device::part::shape_of_product;
+use crate::device::{Array, Device, Lstm, Matrix, MatrixMut, Part, PartMut, Targets, Trace};
+
+type Numbers = CudaArray<f32>;
+type Words = CudaArray<u32>;
+
+/// Threads in a block where each has one number.
+const THREADS: usize = 256;
+/// Threads in a block that has a row of scores of a whole vocabulary.
+const ROW_THREADS: usize = 1024;
+/// Threads in a block that has a row of attention.
+const SHORT_ROW_THREADS: usize = 128;
+
+/// Starts a kernel: its name, blocks and threads, then its arguments in their order and types.
+macro_rules! launch {
+    ($cuda:expr, $name:literal, $blocks:expr, $threads:expr, $($argument:expr),* $(,)?) => {{
+        let gpu = &$cuda.0;
+        let blocks: [usize; 2] = $blocks;
+        if blocks[0] * blocks[1] > 0 {
+            let mut launch = gpu.stream.launch_builder(gpu.kernel($name));
+            $(let argument = $argument; launch.arg(&argument);)*
+            let config = LaunchConfig {
+                grid_dim: (blocks[0] as u32, blocks[1] as u32, 1),
+                block_dim: ($threads as u32, 1, 1),
+                shared_mem_bytes: 0,
+            };
+            #[expect(unsafe_code, reason = "kernels have no safe door")]
+            // SAFETY: the arguments are those of the kernel, and parts of arrays that are as long as the
+            // operation's shapes say, which were checked.
+            gpu.note(unsafe { launch.launch(config) });
+        }
+    }};
+}
+
+/// Blocks for so many numbers, each thread taking several where there are very many.
+fn blocks(n: usize) -> [usize; 2] {
+    const MOST: usize = 132 * 16;
+    [n.div_ceil(THREADS).min(MOST), 1]
+}
+
+/// How many numbers of a row can be read four at a time.
+fn quads_of(columns: usize, row_stride: usize, addresses: [u64; 2]) -> i32 {
+    let is_aligned =
+        row_stride.is_multiple_of(4) && addresses.iter().all(|address| address % 16 == 0);
+    if is_aligned { (columns / 4) as i32 } else { 0 }
+}
+
+impl Cuda {
+    fn product(
+        &self,
+        (into, layout): (u64, crate::device::Layout),
+        [keep, scale]: [f32; 2],
+        left: (u64, Matrix<'_, Numbers>),
+        right: (u64, Matrix<'_, Numbers>),
+    ) {
+        use blas_sys::cublasOperation_t::{CUBLAS_OP_N, CUBLAS_OP_T};
+        let operation = |matrix: &Matrix<'_, Numbers>| match matrix.is_transposed {
+            true => CUBLAS_OP_T,
+            false => CUBLAS_OP_N,
+        };
+        let lead =
+            |layout: crate::device::Layout| layout.row_stride.max(layout.columns).max(1) as i32;
+        let number = blas_sys::cudaDataType_t::CUDA_R_32F;
+        let (m, k) = left.1.shape();
+        let (_, n) = right.1.shape();
+        if m * n * layout.batch == 0 {
+            return;
+        }
+        self.0.note(self.0.context.bind_to_thread());
+        #[expect(unsafe_code, reason = "cuBLAS has no safe door")]
+        // SAFETY: the shapes were checked against the arrays. cuBLAS stores columns, we store rows, so it
+        // computes intoᵀ = rightᵀ · leftᵀ.
+        let result = unsafe {
+            blas::gemm_strided_batched_ex(
+                self.0.blas.0,
+                operation(&right.1),
+                operation(&left.1),
+                n as i32,
+                m as i32,
+                k as i32,
+                (&raw const scale).cast(),
+                right.0 as *const _,
+                number,
+                lead(right.1.layout),
+                right.1.layout.batch_stride as i64,
+                left.0 as *const _,
+                number,
+                lead(left.1.layout),
+                left.1.layout.batch_stride as i64,
+                (&raw const keep).cast(),
+                into as *mut _,
+                number,
+                lead(layout),
+                layout.batch_stride as i64,
+                layout.batch as i32,
+                blas_sys::cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_TF32,
+                blas_sys::cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT,
+            )
+        };
+        if let Err(error) = result {
+            self.0.fail(error.to_string());
+        }
+    }
+}
+
+impl Device for Cuda {
+    type Real = f32;
+    type Array = Numbers;
+    type Words = Words;
+    type Recorded = Recorded;
+
+    fn zeros(&self, len: usize) -> Result<Numbers> {
+        self.0.zeros(len)
+    }
+
+    fn words(&self, words: &[u32]) -> Result<Words> {
+        let mut array = self.0.zeros(words.len())?;
+        self.0.write(&mut array, 0, words)?;
+        Ok(array)
+    }
+
+    fn write(&self, into: PartMut<'_, Numbers>, values: &[f32]) -> Result<()> {
+        assert_eq!(into.len, values.len(), "as many numbers");
+        self.0.write(into.array, into.start, values)
+    }
+
+    fn write_words(&self, into: PartMut<'_, Words>, words: &[u32]) -> Result<()> {
+        assert_eq!(into.len, words.len(), "as many words");
+        self.0.write(into.array, into.start, words)
+    }
+
+    fn read(&self, from: Part<'_, Numbers>) -> Result<Vec<f32>> {
+        self.0.read(from.array, from.start, from.len)
+    }
+
+    fn repeat(&self, recorded: &mut Recorded, mut work: impl FnMut()) {
+        let gpu = &self.0;
+        if !recorded.was_run {
+            recorded.was_run = true;
+            return work();
+        }
+        if recorded.graph.is_none() {
+            let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+            gpu.note(gpu.stream.begin_capture(mode));
+            work();
+            let flags = sys::CUgraphInstantiate_flags(0);
+            match gpu.stream.end_capture(flags) {
+                Ok(graph) => recorded.graph = graph.map(Graph),
+                failed => gpu.note(failed),
+            }
+        }
+        if let Some(Graph(graph)) = &recorded.graph {
+            gpu.note(graph.launch());
+        }
+    }
+
+    fn fill(&self, into: PartMut<'_, Numbers>, value: f64) {
+        let n = into.len;
+        launch!(self, "fill", blocks(n), THREADS, into.address(), value as f32, n as i64);
+    }
+
+    fn copy(&self, into: PartMut<'_, Numbers>, from: Part<'_, Numbers>) {
+        assert_eq!(into.len, from.len, "as many numbers");
+        let from = from.array.slice.slice(from.start..from.start + from.len);
+        let mut into = into.array.slice.slice_mut(into.start..into.start + into.len);
+        self.0.note(self.0.stream.memcpy_dtod(&from, &mut into));
+    }
+
+    fn add(&self, into: PartMut<'_, Numbers>, scale: f64, from: Part<'_, Numbers>) {
+        assert_eq!(into.len, from.len, "as many numbers");
+        let n = into.len;
+        let (into, from) = (into.address(), from.address());
+        launch!(self, "add", blocks(n), THREADS, into, scale as f32, from, n as i64);
+    }
+
+    fn multiply(
+        &self,
+        into: MatrixMut<'_, Numbers>,
+        keep_and_scale: [f64; 2],
+        left: Matrix<'_, Numbers>,
+        right: Matrix<'_, Numbers>,
+    ) {
+        shape_of_product(&into, &left, &right);
+        let into = (into.part.address(), into.layout);
+        let (left, right) = ((left.part.address(), left), (right.part.address(), right));
+        self.product(into, keep_and_scale.map(|value| value as f32), left, right);
+    }
+
+    fn gather_rows(
+        &self,
+        into: PartMut<'_, Numbers>,
+        table: Part<'_, Numbers>,
+        words: Part<'_, Words>,
+    ) {
+        let (n, dim) = (into.len, into.len / words.len.max(1));
+        assert_eq!(dim * words.len, n, "one row a word");
+        let (into, table, words) = (into.address(), table.address(), words.address());
+        launch!(self, "gather_rows", blocks(n), THREADS, into, table, words, dim as i32, n as i64);
+    }
+
+    fn scatter_add_rows(
+        &self,
+        table: PartMut<'_, Numbers>,
+        words: Part<'_, Words>,
+        from: Part<'_, Numbers>,
+    ) {
+        let (n, dim) = (from.len, from.len / words.len.max(1));
+        assert_eq!(dim * words.len, n, "one row a word");
+        let (table, words, from, dim) =
+            (table.address(), words.address(), from.address(), dim as i32);
+        launch!(self, "scatter_add_rows", blocks(n), THREADS, table, words, from, dim, n as i64);
+    }
+
+    fn add_to_rows(&self, into: PartMut<'_, Numbers>, row: Part<'_, Numbers>) {
+        let (n, columns) = (into.len, row.len);
+        assert_eq!(n % columns.max(1), 0, "whole rows");
+        let (into, row, columns) = (into.address(), row.address(), columns as i32);
+        launch!(self, "add_to_rows", blocks(n), THREADS, into, row, columns, n as i64);
+    }
+
+    fn sum_rows(&self, into: PartMut<'_, Numbers>, keep: f64, from: Matrix<'_, Numbers>) {
+        /// Rows that a thread sums.
+        const HEIGHT: usize = 64;
+        let layout = from.layout;
+        assert!(!from.is_transposed && into.len == layout.columns, "columns");
+        let (into_address, n) = (into.address(), into.len);
+        launch!(self, "scale", blocks(n), THREADS, into_address, keep as f32, n as i64);
+        let blocks = [n.div_ceil(THREADS), layout.rows.div_ceil(HEIGHT)];
+        let (columns, stride) = (n as i32, layout.row_stride as i32);
+        let (from, rows, height) = (from.part.address(), layout.rows as i32, HEIGHT as i32);
+        launch!(
+            self,
+            "sum_rows",
+            blocks,
+            THREADS,
+            into_address,
+            from,
+            columns,
+            stride,
+            rows,
+            height
+        );
+    }
+
+    fn dropout(
+        &self,
+        values: PartMut<'_, Numbers>,
+        probability: f64,
+        draw: Part<'_, Words>,
+        layer: u32,
+    ) {
+        let (n, threshold) = (values.len, (probability * 4_294_967_296.0) as u32);
+        let factor = (1.0 / (1.0 - probability)) as f32;
+        let (values, draw) = (values.address(), draw.address());
+        launch!(
+            self,
+            "dropout",
+            blocks(n),
+            THREADS,
+            values,
+            threshold,
+            factor,
+            draw,
+            layer,
+            n as i64
+        );
+    }
+
+    fn relu_from(&self, values: PartMut<'_, Numbers>, columns: usize, first: usize) {
+        let (n, columns, first) = (values.len, columns as i32, first as i32);
+        let values = values.address();
+        launch!(self, "relu_from", blocks(n), THREADS, values, columns, first, n as i64);
+    }
+
+    fn relu_from_backward(
+        &self,
+        gradient: PartMut<'_, Numbers>,
+        outputs: Part<'_, Numbers>,
+        columns: usize,
+        first: usize,
+    ) {
+        assert_eq!(gradient.len, outputs.len, "as many numbers");
+        let (n, columns, first) = (gradient.len, columns as i32, first as i32);
+        let (gradient, outputs, blocks) = (gradient.address(), outputs.address(), blocks(n));
+        launch!(
+            self,
+            "relu_from_backward",
+            blocks,
+            THREADS,
+            gradient,
+            outputs,
+            columns,
+            first,
+            n as i64
+        );
+    }
+
+    fn smooth_rows(
+        &self,
+        into: PartMut<'_, Numbers>,
+        from: Part<'_, Numbers>,
+        bounds: Part<'_, Words>,
+        reach: usize,
+    ) {
+        let (n, blocks) = (into.len, blocks(into.len));
+        assert_eq!((from.len, bounds.len % 2), (n, 0), "two bounds a row");
+        let columns = (n / (bounds.len / 2).max(1)) as i32;
+        let (into, from, bounds) = (into.address(), from.address(), bounds.address());
+        let reach = reach as i32;
+        launch!(self, "smooth_rows", blocks, THREADS, into, from, bounds, columns, reach, n as i64);
+    }
+
+    fn softmax_rows(&self, scores: PartMut<'_, Numbers>, bounds: Part<'_, Words>) {
+        let rows = bounds.len / 2;
+        let columns = (scores.len / rows.max(1)) as i32;
+        let (scores, bounds) = (scores.address(), bounds.address());
+        launch!(self, "softmax_rows", [rows, 1], SHORT_ROW_THREADS, scores, bounds, columns);
+    }
+
+    fn softmax_rows_backward(
+        &self,
+        gradient: PartMut<'_, Numbers>,
+        attention: Part<'_, Numbers>,
+        columns: usize,
+    ) {
+        assert_eq!(gradient.len, attention.len, "as many numbers");
+        let blocks = [gradient.len / columns.max(1), 1];
+        let (gradient, attention) = (gradient.address(), attention.address());
+        let columns = columns as i32;
+        launch!(
+            self,
+            "softmax_rows_backward",
+            blocks,
+            SHORT_ROW_THREADS,
+            gradient,
+            attention,
+            columns
+        );
+    }
+
+    fn cross_entropy(
+        &self,
+        scores: MatrixMut<'_, Numbers>,
+        bias: Part<'_, Numbers>,
+        targets: Targets<'_, Words>,
+        losses: PartMut<'_, Numbers>,
+    ) {
+        let (layout, scale) = (scores.layout, targets.scale as f32);
+        assert_eq!((layout.rows, layout.rows), (targets.words.len, losses.len), "rows");
+        assert_eq!(layout.columns, bias.len, "columns");
+        let (scores, bias) = (scores.part.address(), bias.address());
+        let quads = quads_of(layout.columns, layout.row_stride, [scores, bias]);
+        let (words, losses, blocks) = (targets.words.address(), losses.address(), [layout.rows, 1]);
+        let (columns, stride) = (layout.columns as i32, layout.row_stride as i32);
+        launch!(
+            self,
+            "cross_entropy",
+            blocks,
+            ROW_THREADS,
+            scores,
+            bias,
+            words,
+            losses,
+            columns,
+            stride,
+            quads,
+            scale
+        );
+    }
+
+    fn log_probs(
+        &self,
+        into: PartMut<'_, Numbers>,
+        scores: Matrix<'_, Numbers>,
+        bias: Part<'_, Numbers>,
+        words: Part<'_, Words>,
+    ) {
+        let layout = scores.layout;
+        let k = words.len / layout.rows.max(1);
+        let expected = (k * layout.rows, words.len, layout.columns);
+        assert_eq!((words.len, into.len, bias.len), expected, "shapes");
+        let (scores, bias) = (scores.part.address(), bias.address());
+        let quads = quads_of(layout.columns, layout.row_stride, [scores, bias]);
+        let (into, words, blocks) = (into.address(), words.address(), [layout.rows, 1]);
+        let (columns, stride, k) = (layout.columns as i32, layout.row_stride as i32, k as i32);
+        launch!(
+            self,
+            "log_probs",
+            blocks,
+            ROW_THREADS,
+            into,
+            scores,
+            bias,
+            words,
+            columns,
+            stride,
+            quads,
+            k
+        );
+    }
+
+    fn lstm_forward(&self, lstm: Lstm<'_, Numbers>, trace: &mut Trace<Numbers>) {
+        let Lstm { steps, streams, units, recurrent, .. } = lstm;
+        let (state, blocks) = (streams * units, [(streams * units).div_ceil(THREADS), 1]);
+        let keep =
+            |step: usize| if step < steps { at(lstm.keep.address(), step * streams) } else { 0 };
+        let (first, n) = (trace.hiddens.first, state as i32);
+        launch!(self, "mask_rows", blocks, THREADS, first, keep(0), units as i32, n);
+        for step in 0..steps {
+            let gates = trace.gates.part_mut(4 * step * state..4 * (step + 1) * state);
+            let address = gates.address();
+            let hidden = trace.hiddens.part(step * state..(step + 1) * state);
+            let (hidden, recurrent) = (hidden.rows_of(units), recurrent.rows_of(4 * units));
+            self.multiply(gates.rows_of(4 * units), [1.0, 1.0], hidden, recurrent);
+            let (before, after) = (step * state, (step + 1) * state);
+            launch!(
+                self,
+                "lstm_forward",
+                blocks,
+                THREADS,
+                address,
+                lstm.bias.address(),
+                keep(step),
+                keep(step + 1),
+                at(trace.cells.first, before),
+                at(trace.cells.first, after),
+                at(trace.hiddens.first, after),
+                at(trace.outputs.first, before),
+                units as i32,
+                n
+            );
+        }
+    }
+
+    fn lstm_backward(
+        &self,
+        lstm: Lstm<'_, Numbers>,
+        outputs: Part<'_, Numbers>,
+        trace: &mut Trace<Numbers>,
+    ) {
+        let Lstm { steps, streams, units, recurrent, .. } = lstm;
+        let (state, blocks) = (streams * units, [(streams * units).div_ceil(THREADS), 1]);
+        let keep =
+            |step: usize| if step < steps { at(lstm.keep.address(), step * streams) } else { 0 };
+        for step in (0..steps).rev() {
+            let (before, after) = (step * state, (step + 1) * state);
+            launch!(
+                self,
+                "lstm_backward",
+                blocks,
+                THREADS,
+                at(trace.gates.first, 4 * before),
+                keep(step),
+                keep(step + 1),
+                at(trace.cells.first, before),
+                at(trace.cells.first, after),
+                at(outputs.address(), before),
+                trace.hidden_gradient.first,
+                trace.cell_gradient.first,
+                units as i32,
+                state as i32
+            );
+            if step > 0 {
+                let gates = trace.gates.part(4 * before..4 * after).rows_of(4 * units);
+                let recurrent = recurrent.rows_of(4 * units).transposed();
+                let into = trace.hidden_gradient.all_mut().rows_of(units);
+                self.multiply(into, [0.0, 1.0], gates, recurrent);
+            }
+        }
+    }
+
+    fn sum_of_squares(&self, into: PartMut<'_, Numbers>, from: Part<'_, Numbers>) {
+        let (partial, n) = (self.0.partial.first, from.len as i64);
+        let (into, from) = (into.address(), from.address());
+        launch!(self, "sum_of_squares", [N_PARTIAL, 1], THREADS, partial, from, n);
+        launch!(self, "sum_partial", [1, 1], ROW_THREADS, into, partial, N_PARTIAL as i32);
+    }
+
+    fn descend(
+        &self,
+        values: PartMut<'_, Numbers>,
+        gradient: Part<'_, Numbers>,
+        settings: Part<'_, Numbers>,
+    ) {
+        let n = values.len;
+        assert_eq!(n, gradient.len, "a gradient for each value");
+        let (values, gradient, settings) =
+            (values.address(), gradient.address(), settings.address());
+        launch!(self, "descend", blocks(n), THREADS, values, gradient, settings, n as i64);
+    }
+
+    fn adam(
+        &self,
+        values: PartMut<'_, Numbers>,
+        moments: PartMut<'_, Numbers>,
+        gradient: Part<'_, Numbers>,
+        settings: Part<'_, Numbers>,
+    ) {
+        let n = values.len;
+        assert_eq!((2 * n, n, 9), (moments.len, gradient.len, settings.len), "two moments each");
+        let (values, moments) = (values.address(), moments.address());
+        let (gradient, settings) = (gradient.address(), settings.address());
+        launch!(self, "adam", blocks(n), THREADS, values, moments, gradient, settings, n as i64);
+    }
+}
+
+/// The address of a number that stands so many after another.
+fn at(first: u64, place: usize) -> u64 {
+    first + (place * size_of::<f32>()) as u64
+}

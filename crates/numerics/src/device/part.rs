@@ -1,0 +1,232 @@
+//! Parts of arrays that live on a device, and parts read as matrices: an array → what an operation works on.
+
+use std::ops::Range;
+
+/// Numbers or words that live on a device.
+pub trait Array {
+    /// How many there are.
+    fn len(&self) -> usize;
+
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Some of them, to be read.
+    ///
+    /// # Panics
+    /// If the range goes beyond the end.
+    fn part(&self, range: Range<usize>) -> Part<'_, Self> {
+        check(&range, self.len());
+        Part { array: self, start: range.start, len: range.len() }
+    }
+
+    /// Some of them, to be written.
+    ///
+    /// # Panics
+    /// If the range goes beyond the end.
+    fn part_mut(&mut self, range: Range<usize>) -> PartMut<'_, Self> {
+        check(&range, self.len());
+        PartMut { array: self, start: range.start, len: range.len() }
+    }
+
+    /// All of them, to be read.
+    fn all(&self) -> Part<'_, Self> {
+        self.part(0..self.len())
+    }
+
+    /// All of them, to be written.
+    fn all_mut(&mut self) -> PartMut<'_, Self> {
+        self.part_mut(0..self.len())
+    }
+}
+
+fn check(range: &Range<usize>, len: usize) {
+    assert!(range.start <= range.end && range.end <= len, "{range:?} in an array of {len}");
+}
+
+/// Part of an array, to be read.
+#[derive(Debug)]
+pub struct Part<'a, A: ?Sized> {
+    pub(super) array: &'a A,
+    pub(super) start: usize,
+    /// How long the part is.
+    pub len: usize,
+}
+
+impl<A: ?Sized> Clone for Part<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A: ?Sized> Copy for Part<'_, A> {}
+
+impl<'a, A> Part<'a, A> {
+    /// Some of it.
+    ///
+    /// # Panics
+    /// If the range goes beyond the end.
+    pub fn part(self, range: Range<usize>) -> Self {
+        check(&range, self.len);
+        Self { start: self.start + range.start, len: range.len(), ..self }
+    }
+
+    /// It as a matrix whose rows stand one after the other.
+    ///
+    /// # Panics
+    /// If the last row is not whole.
+    pub fn rows_of(self, columns: usize) -> Matrix<'a, A> {
+        let layout = Layout::of(self.len, columns);
+        Matrix { part: self, layout, is_transposed: false }
+    }
+
+    /// It as matrices that stand in it as the layout says.
+    ///
+    /// # Panics
+    /// If they go beyond the end.
+    pub fn laid_out(self, layout: Layout) -> Matrix<'a, A> {
+        layout.check(self.len);
+        Matrix { part: self, layout, is_transposed: false }
+    }
+}
+
+/// Part of an array, to be written.
+#[derive(Debug)]
+pub struct PartMut<'a, A: ?Sized> {
+    pub(super) array: &'a mut A,
+    pub(super) start: usize,
+    /// How long the part is.
+    pub len: usize,
+}
+
+impl<'a, A> PartMut<'a, A> {
+    /// Some of it.
+    ///
+    /// # Panics
+    /// If the range goes beyond the end.
+    pub fn part_mut(&mut self, range: Range<usize>) -> PartMut<'_, A> {
+        check(&range, self.len);
+        PartMut { array: self.array, start: self.start + range.start, len: range.len() }
+    }
+
+    /// All of it, for a while.
+    pub fn reborrow(&mut self) -> PartMut<'_, A> {
+        self.part_mut(0..self.len)
+    }
+
+    /// All of it, to be read from now on.
+    pub fn read(self) -> Part<'a, A> {
+        Part { array: self.array, start: self.start, len: self.len }
+    }
+
+    /// It as a matrix whose rows stand one after the other.
+    ///
+    /// # Panics
+    /// If the last row is not whole.
+    pub fn rows_of(self, columns: usize) -> MatrixMut<'a, A> {
+        let layout = Layout::of(self.len, columns);
+        MatrixMut { part: self, layout }
+    }
+
+    /// It as matrices that stand in it as the layout says.
+    ///
+    /// # Panics
+    /// If they go beyond the end.
+    pub fn laid_out(self, layout: Layout) -> MatrixMut<'a, A> {
+        layout.check(self.len);
+        MatrixMut { part: self, layout }
+    }
+}
+
+/// Where the numbers of one or several matrices of one shape stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Rows of each.
+    pub rows: usize,
+    /// Columns of each; they stand side by side.
+    pub columns: usize,
+    /// From one row to the next.
+    pub row_stride: usize,
+    /// How many matrices there are.
+    pub batch: usize,
+    /// From one matrix to the next; 0 where all are the same one.
+    pub batch_stride: usize,
+}
+
+impl Layout {
+    /// One matrix, row after row.
+    ///
+    /// # Panics
+    /// If the last row is not whole.
+    pub fn of(len: usize, columns: usize) -> Self {
+        let rows = len / columns.max(1);
+        assert_eq!(rows * columns, len, "whole rows of {columns} numbers");
+        Self { rows, columns, row_stride: columns, batch: 1, batch_stride: len }
+    }
+
+    /// Several matrices one after the other, each row after row.
+    pub fn batch(batch: usize, rows: usize, columns: usize) -> Self {
+        Self { rows, columns, row_stride: columns, batch, batch_stride: rows * columns }
+    }
+
+    fn check(&self, len: usize) {
+        let last = |n: usize| n.saturating_sub(1);
+        let end =
+            last(self.batch) * self.batch_stride + last(self.rows) * self.row_stride + self.columns;
+        let fits = self.columns <= self.row_stride || self.rows <= 1;
+        assert!(fits && end <= len, "{self:?} in an array of {len}");
+    }
+}
+
+/// Matrices in a part of an array, or their transposes.
+#[derive(Debug)]
+pub struct Matrix<'a, A> {
+    pub(super) part: Part<'a, A>,
+    pub(super) layout: Layout,
+    pub(super) is_transposed: bool,
+}
+
+impl<A> Matrix<'_, A> {
+    /// Rows become columns; nothing is moved.
+    pub fn transposed(self) -> Self {
+        Self { is_transposed: !self.is_transposed, ..self }
+    }
+
+    /// Rows and columns after transposing.
+    pub fn shape(&self) -> (usize, usize) {
+        match self.is_transposed {
+            false => (self.layout.rows, self.layout.columns),
+            true => (self.layout.columns, self.layout.rows),
+        }
+    }
+}
+
+impl<A> Clone for Matrix<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A> Copy for Matrix<'_, A> {}
+
+/// Matrices in a part of an array, to be written.
+#[derive(Debug)]
+pub struct MatrixMut<'a, A> {
+    pub(super) part: PartMut<'a, A>,
+    pub(super) layout: Layout,
+}
+
+/// The shape of a product, checked: m, k, n and how many.
+pub(super) fn shape_of_product<A>(
+    into: &MatrixMut<'_, A>,
+    left: &Matrix<'_, A>,
+    right: &Matrix<'_, A>,
+) -> [usize; 4] {
+    let ((m, k), (k_right, n)) = (left.shape(), right.shape());
+    let batch = into.layout.batch;
+    assert_eq!(k, k_right, "inner dimensions of a product");
+    assert_eq!((into.layout.rows, into.layout.columns), (m, n), "outer dimensions of a product");
+    assert_eq!((left.layout.batch, right.layout.batch), (batch, batch), "numbers of products");
+    [m, k, n, batch]
+}
