@@ -2,9 +2,9 @@
 //! streams.
 //!
 //! ```text
-//! cargo bench -p neural --bench lstm -- cpu|cuda [SECONDS [STREAMS,…]]
+//! cargo bench -p neural --bench lstm -- cpu|cuda [SECONDS [STREAMS,… [SAMPLE]]]
 //! ```
-//! The peer runs where the environment has it: `PEER="python3 benches/peers/lstm.py"`.
+//! With a SAMPLE the softmax is over so many words. The peer runs where the environment has it: `PEER="python3 benches/peers/lstm.py"`.
 
 #![expect(clippy::print_stdout, reason = "a program")]
 #![expect(clippy::disallowed_methods, reason = "a program reads its arguments")]
@@ -13,7 +13,7 @@ use std::env;
 use std::process::Command;
 use std::time::Instant;
 
-use neural::{Initial, LstmConfig, LstmLm, Method, Network, Window};
+use neural::{Initial, LstmConfig, LstmLm, Method, Network, Sampler, Window};
 use numerics::device::{Cpu, Cuda, Device};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -22,31 +22,58 @@ const WORDS: usize = 53_628;
 const UNITS: usize = 512;
 const STEPS: usize = 35;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// What was measured of a step, in milliseconds.
+struct Step {
+    clock: f64,
+    processor: f64,
+    /// A token's, at first and at last.
+    losses: [f64; 2],
+}
+
+fn main() -> Result<()> {
     let arguments: Vec<String> = env::args().skip(1).filter(|it| it != "--bench").collect();
     let device = arguments.first().map_or("cpu", String::as_str);
     let seconds: f64 = arguments.get(1).map_or(Ok(10.0), |it| it.parse())?;
     let streams = arguments.get(2).map_or("64", String::as_str).split(',');
     println!(
-        "{:>8} {:>12} {:>10} {:>12} {:>6}  loss",
-        "streams", "ours, /s", "ms", "PyTorch, /s", "ratio"
+        "tokens/s; milliseconds a step by the clock and of processor time; ours, then PyTorch's"
     );
     for streams in streams {
         let streams: usize = streams.parse()?;
-        let (ours, losses) = match device {
-            "cuda" => tokens_per_second(&Cuda::open()?, streams, seconds)?,
-            _ => tokens_per_second(&Cpu::<f32>::default(), streams, seconds)?,
+        let ours = match device {
+            "cuda" => measure(&Cuda::open()?, streams, seconds, sample)?,
+            _ => measure(&Cpu::<f32>::default(), streams, seconds, sample)?,
         };
-        let peer = peer(device, streams, seconds)?;
-        let ratio = peer.map_or(String::new(), |peer| format!("{:.2}", ours / peer));
-        let peer = peer.map_or(String::new(), |peer| format!("{peer:.0}"));
-        let milliseconds = 1000.0 * (streams * STEPS) as f64 / ours;
-        let [first, last] = losses;
-        println!(
-            "{streams:>8} {ours:>12.0} {milliseconds:>10.3} {peer:>12} {ratio:>6}  {first:.3} → {last:.3}"
-        );
+        print(streams, &ours);
+        if let Some(peer) = peer(device, streams, seconds)? {
+            print(streams, &peer);
+            let (clock, processor) = (peer.clock / ours.clock, peer.processor / ours.processor);
+            println!(
+                "{:>12} times as fast, {processor:.2} by processor time",
+                format!("{clock:.2}")
+            );
+        }
     }
     Ok(())
+}
+
+fn print(streams: usize, step: &Step) {
+    let Step { clock, processor, losses: [first, last] } = step;
+    let tokens = 1000.0 * (streams * STEPS) as f64 / clock;
+    println!(
+        "{streams:>4} × {STEPS} {tokens:>9.0}/s {clock:>9.3} {processor:>9.3}  loss {first:.3} → {last:.3}"
+    );
+}
+
+/// Processor time of this program in milliseconds, where the system says it.
+fn processor_time() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name may have blanks in it; user and system time are the 12th and 13th field after it.
+    let after = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: f64 = after.skip(11).take(2).filter_map(|it| it.parse::<f64>().ok()).sum();
+    10.0 * ticks
 }
 
 /// Words by Zipf's law: the logarithm of the rank is uniform.
@@ -61,11 +88,12 @@ fn window(streams: usize, rng: &mut ChaCha8Rng) -> Window {
     Window { streams, words, targets, is_start: vec![false; n], contexts: None }
 }
 
-fn tokens_per_second<D: Device>(
+fn measure<D: Device>(
     device: &D,
     streams: usize,
     seconds: f64,
-) -> neural::Result<(f64, [f64; 2])> {
+    sample: Option<usize>,
+) -> neural::Result<Step> {
     let config = LstmConfig {
         words: WORDS,
         units: UNITS,
@@ -77,26 +105,28 @@ fn tokens_per_second<D: Device>(
         dropout: 0.0,
         seed: 1,
     };
-    let mut network = LstmLm::new(device, config, None)?;
+    let counts: Vec<u64> = (1..=WORDS as u64).map(|rank| 1_000_000 / rank).collect();
+    let sampler = sample.map(|size| Sampler::new(&counts, size, 1));
+    let mut network = LstmLm::new(device, config, sampler)?;
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let windows = [window(streams, &mut rng), window(streams, &mut rng)];
     let first = network.step(&windows[0], 0.5)?;
     network.step(&windows[1], 0.5)?;
-    let (started, mut n_steps, mut last) = (Instant::now(), 0, first);
+    let (started, busy, mut n_steps, mut last) = (Instant::now(), processor_time(), 0, first);
     while n_steps == 0 || started.elapsed().as_secs_f64() < seconds {
         last = network.step(&windows[n_steps % 2], 0.5)?;
         n_steps += 1;
     }
-    let n = (STEPS * streams) as f64;
-    Ok((n_steps as f64 * n / started.elapsed().as_secs_f64(), [first / n, last / n]))
+    let (n_steps, n) = (n_steps as f64, (STEPS * streams) as f64);
+    Ok(Step {
+        clock: 1000.0 * started.elapsed().as_secs_f64() / n_steps,
+        processor: (processor_time() - busy) / n_steps,
+        losses: [first / n, last / n],
+    })
 }
 
 /// What the peer says, where there is one.
-fn peer(
-    device: &str,
-    streams: usize,
-    seconds: f64,
-) -> Result<Option<f64>, Box<dyn std::error::Error>> {
+fn peer(device: &str, streams: usize, seconds: f64) -> Result<Option<Step>> {
     let Ok(peer) = env::var("PEER") else { return Ok(None) };
     let mut words = peer.split_whitespace();
     let output = Command::new(words.next().ok_or("`PEER` is empty")?)
@@ -107,5 +137,10 @@ fn peer(
         return Err(String::from_utf8_lossy(&output.stderr).into());
     }
     let line: serde_json::Value = serde_json::from_slice(&output.stdout)?;
-    Ok(line["tokens_per_second"].as_f64())
+    let number = |name: &str| line[name].as_f64().ok_or("a number of the peer's");
+    Ok(Some(Step {
+        clock: number("milliseconds")?,
+        processor: number("processor_milliseconds")?,
+        losses: [number("first_loss")?, number("last_loss")?],
+    }))
 }

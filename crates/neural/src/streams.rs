@@ -78,10 +78,21 @@ impl Text {
         start..self.sentences[number].max(start + 1) - 1
     }
 
-    /// Where the words of the sentences before that of a target stand.
-    fn context_of(&self, target: usize, at_most: usize) -> Range<usize> {
-        let sentence = self.sentences.partition_point(|&start| start <= target + 1) - 1;
-        self.places_before_sentence(sentence, at_most)
+    /// For each of some targets, where the words of the sentences before its own stand.
+    fn contexts_of(&self, targets: Range<usize>, at_most: usize) -> Vec<Range<usize>> {
+        if targets.is_empty() {
+            return Vec::new();
+        }
+        let mut sentence = self.sentences.partition_point(|&start| start <= targets.start + 1) - 1;
+        let mut context = self.places_before_sentence(sentence, at_most);
+        let of_target = |target: usize| {
+            while self.sentences[sentence + 1] <= target + 1 {
+                sentence += 1;
+                context = self.places_before_sentence(sentence, at_most);
+            }
+            context.clone()
+        };
+        targets.map(of_target).collect()
     }
 
     /// The words at some places.
@@ -112,6 +123,10 @@ impl Text {
     }
 
     fn starts_book(&self, place: usize) -> bool {
+        // Most words are no end of sentence and need no search.
+        if self.words[place] != self.end {
+            return false;
+        }
         let sentence = self.sentences.binary_search(&(place + 1));
         sentence.is_ok_and(|sentence| self.books.binary_search(&sentence).is_ok())
     }
@@ -175,14 +190,13 @@ impl<'a> Streams<'a> {
         };
         for row in 0..self.rows {
             let targets = self.targets(number, row);
-            let of_target = |target| self.text.context_of(target, at_most);
-            let end = targets.clone().map(|target| of_target(target).end).max().unwrap_or(0);
-            let first = targets.clone().map(|target| of_target(target).start).min().unwrap_or(end);
-            let first = first.max(end.saturating_sub(length));
+            let seen = self.text.contexts_of(targets, at_most);
+            let (Some(earliest), Some(latest)) = (seen.first(), seen.last()) else { continue };
+            let end = latest.end;
+            let first = earliest.start.max(end.saturating_sub(length));
             contexts.words[row * length..][..end - first]
                 .copy_from_slice(self.text.words(first..end));
-            for (step, target) in targets.enumerate() {
-                let Range { start, end } = of_target(target);
+            for (step, Range { start, end }) in seen.into_iter().enumerate() {
                 let bounds = [start, end].map(|bound| (bound.max(first) - first) as u32);
                 contexts.bounds[2 * (step * self.rows + row)..][..2].copy_from_slice(&bounds);
             }

@@ -88,6 +88,8 @@ fn losses_of_ten_steps_agree_to_a_thousandth() {
         ("tied", LstmConfig { is_tied: true, ..config() }, None, 0.5),
         ("adam", LstmConfig { method: adam, ..config() }, None, 0.002),
         ("dropout", LstmConfig { dropout: 0.3, ..config() }, None, 0.5),
+        // Numbers of units that tensor cores don't like.
+        ("odd", LstmConfig { units: 45, ..config() }, None, 0.5),
         ("sampled", config(), Some(sampler), 0.5),
         ("contextual", LstmConfig { context_window: Some(5), ..config() }, None, 0.5),
     ];
@@ -126,7 +128,7 @@ fn lexical_losses<D: Device>(device: &D, length: usize) -> Result<Vec<f64>> {
         Runs::new(31, length, &places.map(run).collect::<Vec<_>>())
     };
     let mut losses: Vec<f64> =
-        (0..10).map(|n| network.step(&batch(7 + n), 0.1)).collect::<Result<_>>()?;
+        (0..10).map(|n| network.step(&batch(7 + n), 0.01)).collect::<Result<_>>()?;
     losses.push(network.loss(&batch(60))?);
     Ok(losses)
 }

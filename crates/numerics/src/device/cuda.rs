@@ -5,6 +5,8 @@
 //! none, says so in an error.
 
 mod gpu;
+mod launch;
+mod lstm;
 mod operations;
 
 use std::fmt;
@@ -49,6 +51,9 @@ pub struct CudaArray<T> {
     /// The address of the first.
     first: u64,
 }
+
+type Numbers = CudaArray<f32>;
+type Words = CudaArray<u32>;
 
 impl<T: DeviceRepr> CudaArray<T> {
     fn new(slice: CudaSlice<T>, len: usize) -> Self {

@@ -13,7 +13,7 @@ use super::CudaArray;
 use crate::{Error, Result};
 
 /// The names of the kernels in `kernels.cu`.
-const KERNELS: [&str; 22] = [
+const KERNELS: [&str; 24] = [
     "adam",
     "add",
     "add_to_rows",
@@ -24,7 +24,9 @@ const KERNELS: [&str; 22] = [
     "gather_rows",
     "log_probs",
     "lstm_backward",
+    "lstm_backward_product",
     "lstm_forward",
+    "lstm_forward_product",
     "mask_rows",
     "relu_from",
     "relu_from_backward",
@@ -50,6 +52,8 @@ pub struct Gpu {
     pub stream: Arc<CudaStream>,
     pub blas: Blas,
     kernels: BTreeMap<&'static str, CudaFunction>,
+    /// Whether it multiplies numbers in TF32.
+    pub has_tensor_cores: bool,
     /// Partial sums.
     pub partial: CudaArray<f32>,
     /// What cuBLAS works in; it must not take memory while work is recorded.
@@ -186,9 +190,21 @@ impl Gpu {
         let (name, context, stream, partial, workspace) =
             open().map_err(|error: DriverError| no_device(said(&error)))?;
         let kernels = compile(&context)?;
+        let capability = context.compute_capability().map_err(|error| no_device(said(&error)))?;
+        let has_tensor_cores = capability >= (8, 0);
         let blas = open_blas(&stream, &workspace)?;
         let failure = Mutex::new(None);
-        Ok(Self { name, context, stream, blas, kernels, partial, _workspace: workspace, failure })
+        Ok(Self {
+            name,
+            context,
+            stream,
+            blas,
+            kernels,
+            has_tensor_cores,
+            partial,
+            _workspace: workspace,
+            failure,
+        })
     }
 
     pub fn name(&self) -> &str {

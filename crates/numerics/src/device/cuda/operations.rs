@@ -1,44 +1,19 @@
 //! The operations of [`Device`] as calls of cuBLAS and of the kernels in `kernels.cu`.
 
 use cudarc::cublas::{result as blas, sys as blas_sys};
-use cudarc::driver::{LaunchConfig, PushKernelArg, sys};
+use cudarc::driver::sys;
 
 use super::gpu::N_PARTIAL;
-use super::{Cuda, CudaArray, Graph, Recorded};
+use super::launch::{THREADS, launch};
+use super::{Cuda, Graph, Numbers, Recorded, Words, lstm};
 use crate::Result;
 use crate::device::part::shape_of_product;
-use crate::device::{Array, Device, Lstm, Matrix, MatrixMut, Part, PartMut, Targets, Trace};
+use crate::device::{Device, Lstm, Matrix, MatrixMut, Part, PartMut, Targets, Trace};
 
-type Numbers = CudaArray<f32>;
-type Words = CudaArray<u32>;
-
-/// Threads in a block where each has one number.
-const THREADS: usize = 256;
 /// Threads in a block that has a row of scores of a whole vocabulary.
 const ROW_THREADS: usize = 1024;
 /// Threads in a block that has a row of attention.
 const SHORT_ROW_THREADS: usize = 128;
-
-/// Starts a kernel: its name, blocks and threads, then its arguments in their order and types.
-macro_rules! launch {
-    ($cuda:expr, $name:literal, $blocks:expr, $threads:expr, $($argument:expr),* $(,)?) => {{
-        let gpu = &$cuda.0;
-        let blocks: [usize; 2] = $blocks;
-        if blocks[0] * blocks[1] > 0 {
-            let mut launch = gpu.stream.launch_builder(gpu.kernel($name));
-            $(let argument = $argument; launch.arg(&argument);)*
-            let config = LaunchConfig {
-                grid_dim: (blocks[0] as u32, blocks[1] as u32, 1),
-                block_dim: ($threads as u32, 1, 1),
-                shared_mem_bytes: 0,
-            };
-            #[expect(unsafe_code, reason = "kernels have no safe door")]
-            // SAFETY: the arguments are those of the kernel, and parts of arrays that are as long as the
-            // operation's shapes say, which were checked.
-            gpu.note(unsafe { launch.launch(config) });
-        }
-    }};
-}
 
 /// Blocks for so many numbers, each thread taking several where there are very many.
 fn blocks(n: usize) -> [usize; 2] {
@@ -408,36 +383,7 @@ impl Device for Cuda {
     }
 
     fn lstm_forward(&self, lstm: Lstm<'_, Numbers>, trace: &mut Trace<Numbers>) {
-        let Lstm { steps, streams, units, recurrent, .. } = lstm;
-        let (state, blocks) = (streams * units, [(streams * units).div_ceil(THREADS), 1]);
-        let keep =
-            |step: usize| if step < steps { at(lstm.keep.address(), step * streams) } else { 0 };
-        let (first, n) = (trace.hiddens.first, state as i32);
-        launch!(self, "mask_rows", blocks, THREADS, first, keep(0), units as i32, n);
-        for step in 0..steps {
-            let gates = trace.gates.part_mut(4 * step * state..4 * (step + 1) * state);
-            let address = gates.address();
-            let hidden = trace.hiddens.part(step * state..(step + 1) * state);
-            let (hidden, recurrent) = (hidden.rows_of(units), recurrent.rows_of(4 * units));
-            self.multiply(gates.rows_of(4 * units), [1.0, 1.0], hidden, recurrent);
-            let (before, after) = (step * state, (step + 1) * state);
-            launch!(
-                self,
-                "lstm_forward",
-                blocks,
-                THREADS,
-                address,
-                lstm.bias.address(),
-                keep(step),
-                keep(step + 1),
-                at(trace.cells.first, before),
-                at(trace.cells.first, after),
-                at(trace.hiddens.first, after),
-                at(trace.outputs.first, before),
-                units as i32,
-                n
-            );
-        }
+        lstm::forward(self, lstm, trace);
     }
 
     fn lstm_backward(
@@ -446,35 +392,7 @@ impl Device for Cuda {
         outputs: Part<'_, Numbers>,
         trace: &mut Trace<Numbers>,
     ) {
-        let Lstm { steps, streams, units, recurrent, .. } = lstm;
-        let (state, blocks) = (streams * units, [(streams * units).div_ceil(THREADS), 1]);
-        let keep =
-            |step: usize| if step < steps { at(lstm.keep.address(), step * streams) } else { 0 };
-        for step in (0..steps).rev() {
-            let (before, after) = (step * state, (step + 1) * state);
-            launch!(
-                self,
-                "lstm_backward",
-                blocks,
-                THREADS,
-                at(trace.gates.first, 4 * before),
-                keep(step),
-                keep(step + 1),
-                at(trace.cells.first, before),
-                at(trace.cells.first, after),
-                at(outputs.address(), before),
-                trace.hidden_gradient.first,
-                trace.cell_gradient.first,
-                units as i32,
-                state as i32
-            );
-            if step > 0 {
-                let gates = trace.gates.part(4 * before..4 * after).rows_of(4 * units);
-                let recurrent = recurrent.rows_of(4 * units).transposed();
-                let into = trace.hidden_gradient.all_mut().rows_of(units);
-                self.multiply(into, [0.0, 1.0], gates, recurrent);
-            }
-        }
+        lstm::backward(self, lstm, outputs, trace);
     }
 
     fn sum_of_squares(&self, into: PartMut<'_, Numbers>, from: Part<'_, Numbers>) {
@@ -510,9 +428,4 @@ impl Device for Cuda {
         let (gradient, settings) = (gradient.address(), settings.address());
         launch!(self, "adam", blocks(n), THREADS, values, moments, gradient, settings, n as i64);
     }
-}
-
-/// The address of a number that stands so many after another.
-fn at(first: u64, place: usize) -> u64 {
-    first + (place * size_of::<f32>()) as u64
 }
