@@ -144,8 +144,7 @@ impl Design for Config {
         match self.learns_from {
             LearnsFrom::Text => (ContextualPieces::Text(streams(), self.clone()), 1),
             LearnsFrom::Questions => {
-                let answered =
-                    |&place: &u32| source.part.example(place as usize).answer.is_some();
+                let answered = |&place: &u32| source.part.example(place as usize).answer.is_some();
                 let places = (0..source.part.len() as u32).filter(answered).collect();
                 (ContextualPieces::Questions { source, places, config: self.clone() }, self.streams)
             }
