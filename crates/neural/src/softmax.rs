@@ -3,7 +3,7 @@
 //! This is most of the work of a language model: with 512 units and 53,628 words the three products here
 //! are nine tenths of a step. So the scores are written once, and their gradient takes their place.
 
-use numerics::device::{Array, Bias, Device, Layout, Matrix, MatrixMut, Part, PartMut, Targets};
+use numerics::device::{Array, Device, Layout, Matrix, MatrixMut, Part, PartMut, Targets};
 
 use crate::Result;
 use crate::parameters::{Initial, Parameter, Parameters, Plan};
@@ -120,16 +120,16 @@ impl Softmax {
             device.multiply(room.rows(n), [0.0, 1.0], inputs, table.transposed());
             let targets = Targets { words, ..targets };
             let losses = losses.part_mut(rows);
-            let keep = f64::from(u8::from(first > 0));
-            let (scores, offsets) = room.rows_with(n, self.bias(values));
-            let learnt = self.bias.as_ref().map(|bias| (bias.of_mut(gradients), keep));
-            let bias = Bias { values: offsets, gradient: learnt };
+            let (scores, bias) = room.rows_with(n, self.bias(values));
             device.cross_entropy(scores, bias, targets, losses);
-            let (scores, _) = room.written(n, None);
+            let ((scores, _), keep) = (room.written(n, None), f64::from(u8::from(first > 0)));
             let into = gradient.part_mut(numbers).rows_of(dim);
             device.multiply(into, [0.0, 1.0], scores, table);
             let into = self.table.matrix_mut(gradients);
             device.multiply(into, [keep, 1.0], scores.transposed(), inputs);
+            if let Some(bias) = &self.bias {
+                device.sum_rows(bias.of_mut(gradients), keep, scores);
+            }
         }
     }
 
