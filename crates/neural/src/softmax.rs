@@ -45,35 +45,16 @@ impl<A: Array> Scores<A> {
         let (scores, no_bias) = (device.zeros(rows * row_stride)?, device.zeros(words)?);
         Ok(Self { layout, scores, no_bias })
     }
+}
 
-    /// So many rows, to be written.
-    fn rows(&mut self, rows: usize) -> MatrixMut<'_, A> {
-        let layout = Layout { rows, ..self.layout };
-        self.scores.part_mut(0..rows * layout.row_stride).laid_out(layout)
-    }
+/// The first rows of scores.
+fn rows<A: Array>(scores: &A, layout: Layout) -> Matrix<'_, A> {
+    scores.part(0..layout.rows * layout.row_stride).laid_out(layout)
+}
 
-    /// The same, and what is added to each row.
-    fn rows_with<'a>(
-        &'a mut self,
-        rows: usize,
-        bias: Option<Part<'a, A>>,
-    ) -> (MatrixMut<'a, A>, Part<'a, A>) {
-        let Self { layout, scores, no_bias } = self;
-        let layout = Layout { rows, ..*layout };
-        let scores = scores.part_mut(0..rows * layout.row_stride).laid_out(layout);
-        (scores, bias.unwrap_or(no_bias.all()))
-    }
-
-    /// So many rows that were written, and what is added to each.
-    fn written<'a>(
-        &'a self,
-        rows: usize,
-        bias: Option<Part<'a, A>>,
-    ) -> (Matrix<'a, A>, Part<'a, A>) {
-        let layout = Layout { rows, ..self.layout };
-        let scores = self.scores.part(0..rows * layout.row_stride).laid_out(layout);
-        (scores, bias.unwrap_or(self.no_bias.all()))
-    }
+/// The first rows of scores, to be written.
+fn rows_mut<A: Array>(scores: &mut A, layout: Layout) -> MatrixMut<'_, A> {
+    scores.part_mut(0..layout.rows * layout.row_stride).laid_out(layout)
 }
 
 impl Softmax {
@@ -94,8 +75,8 @@ impl Softmax {
         Self { table: plan.add("output", shape, initial), bias: None }
     }
 
-    fn bias<'a, A: Array>(&self, values: &'a A) -> Option<Part<'a, A>> {
-        self.bias.as_ref().map(|bias| bias.of(values))
+    fn bias<'a, A: Array>(&self, values: &'a A, no_bias: &'a A) -> Part<'a, A> {
+        self.bias.as_ref().map_or(no_bias.all(), |bias| bias.of(values))
     }
 
     /// Losses and gradients: those of the parameters are set, not added to.
@@ -112,17 +93,17 @@ impl Softmax {
         let Parameters { device, values, gradients, .. } = parameters;
         let (table, dim) = (self.table.matrix(values), self.table.columns());
         let ((inputs, mut gradient), (targets, mut losses)) = (inputs, targets);
-        for first in (0..losses.len).step_by(room.layout.rows) {
-            let rows = first..losses.len.min(first + room.layout.rows);
-            let numbers = rows.start * dim..rows.end * dim;
+        let Scores { layout, scores, no_bias } = room;
+        let bias = self.bias(values, no_bias);
+        for first in (0..losses.len).step_by(layout.rows) {
+            let places = first..losses.len.min(first + layout.rows);
+            let layout = Layout { rows: places.len(), ..*layout };
+            let numbers = places.start * dim..places.end * dim;
             let inputs = inputs.part(numbers.clone()).rows_of(dim);
-            let (n, words) = (rows.len(), targets.words.part(rows.clone()));
-            device.multiply(room.rows(n), [0.0, 1.0], inputs, table.transposed());
-            let targets = Targets { words, ..targets };
-            let losses = losses.part_mut(rows);
-            let (scores, bias) = room.rows_with(n, self.bias(values));
-            device.cross_entropy(scores, bias, targets, losses);
-            let ((scores, _), keep) = (room.written(n, None), f64::from(u8::from(first > 0)));
+            device.multiply(rows_mut(scores, layout), [0.0, 1.0], inputs, table.transposed());
+            let targets = Targets { words: targets.words.part(places.clone()), ..targets };
+            device.cross_entropy(rows_mut(scores, layout), bias, targets, losses.part_mut(places));
+            let (scores, keep) = (rows(scores, layout), f64::from(u8::from(first > 0)));
             let into = gradient.part_mut(numbers).rows_of(dim);
             device.multiply(into, [0.0, 1.0], scores, table);
             let into = self.table.matrix_mut(gradients);
@@ -148,15 +129,17 @@ impl Softmax {
         let dim = self.table.columns();
         let Layout { rows: n, .. } = Layout::of(inputs.len, dim);
         let k = words.len / n.max(1);
-        for first in (0..n).step_by(room.layout.rows) {
-            let rows = first..n.min(first + room.layout.rows);
-            let inputs = inputs.part(rows.start * dim..rows.end * dim).rows_of(dim);
+        let Scores { layout, scores, no_bias } = room;
+        let bias = self.bias(values, no_bias);
+        for first in (0..n).step_by(layout.rows) {
+            let places = first..n.min(first + layout.rows);
+            let layout = Layout { rows: places.len(), ..*layout };
+            let inputs = inputs.part(places.start * dim..places.end * dim).rows_of(dim);
             let table = self.table.matrix(values).transposed();
-            device.multiply(room.rows(rows.len()), [0.0, 1.0], inputs, table);
-            let chosen = rows.start * k..rows.end * k;
+            device.multiply(rows_mut(scores, layout), [0.0, 1.0], inputs, table);
+            let chosen = places.start * k..places.end * k;
             let (into, words) = (into.part_mut(chosen.clone()), words.part(chosen));
-            let (scores, bias) = room.written(rows.len(), self.bias(values));
-            device.log_probs(into, scores, bias, words);
+            device.log_probs(into, rows(scores, layout), bias, words);
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use neural::{
     Cloze, FillsBlanks, Initial, LexicalConfig, LexicalMemory, LstmConfig, LstmLm, Method, Network,
-    Runs, Streams, Text,
+    Result, Runs, Streams, Text,
 };
 use numerics::device::Cpu;
 use rand::{Rng, SeedableRng};
@@ -55,19 +55,20 @@ fn question(tale: &Tale) -> Cloze {
 }
 
 /// The share of names that are known.
-fn accuracy(network: &impl FillsBlanks) -> f64 {
+fn accuracy(network: &impl FillsBlanks) -> Result<f64> {
     let tales = tales(200, 77);
     let questions: Vec<Cloze> = tales.iter().map(question).collect();
-    let scores = network.fill(&questions).unwrap();
+    let scores = network.fill(&questions)?;
     let is_right = |(scores, tale): (&Vec<f64>, &Tale)| {
         let best = (0..scores.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b]));
         best.map(|best| NAMES.start + best as u32) == Some(tale.name)
     };
-    scores.iter().zip(&tales).filter(|&pair| is_right(pair)).count() as f64 / 200.0
+    let n_right = scores.iter().zip(&tales).filter(|&pair| is_right(pair)).count();
+    Ok(n_right as f64 / 200.0)
 }
 
 /// Windows are so short that no gradient reaches back to the name.
-fn lstm(context_window: Option<usize>) -> f64 {
+fn lstm(context_window: Option<usize>) -> Result<f64> {
     let config = LstmConfig {
         words: WORDS as usize,
         units: 24,
@@ -79,12 +80,12 @@ fn lstm(context_window: Option<usize>) -> f64 {
         dropout: 0.0,
         seed: 4,
     };
-    let mut network = LstmLm::new(&Cpu::<f32>::default(), config, None).unwrap();
+    let mut network = LstmLm::new(&Cpu::<f32>::default(), config, None)?;
     let text = text(&tales(800, 1));
     let streams = Streams::new(&text, 16, 5);
     for _ in 0..9 {
         for number in 0..streams.len() {
-            network.step(&streams.window_with_contexts(number, 20, 40), 0.01).unwrap();
+            network.step(&streams.window_with_contexts(number, 20, 40), 0.01)?;
         }
     }
     accuracy(&network)
@@ -92,12 +93,12 @@ fn lstm(context_window: Option<usize>) -> f64 {
 
 #[test]
 fn a_contextual_lstm_knows_what_a_plain_one_does_not() {
-    let (plain, contextual) = (lstm(None), lstm(Some(1)));
+    let (plain, contextual) = (lstm(None).unwrap(), lstm(Some(1)).unwrap());
     assert!(contextual > 0.95 && plain < 0.5, "contextual {contextual}, plain {plain}");
 }
 
 /// So many words are remembered; the name stands 18 words back.
-fn lexical(memories: usize, length: usize) -> f64 {
+fn lexical(memories: usize, length: usize) -> Result<f64> {
     let config = LexicalConfig {
         words: WORDS as usize,
         dim: 24,
@@ -109,12 +110,12 @@ fn lexical(memories: usize, length: usize) -> f64 {
         dropout: 0.0,
         seed: 4,
     };
-    let mut network = LexicalMemory::new(&Cpu::<f32>::default(), config, None).unwrap();
+    let mut network = LexicalMemory::new(&Cpu::<f32>::default(), config, None)?;
     let text = text(&tales(800, 1));
     let places = Runs::places(&text, length);
     for _ in 0..6 {
         for batch in places.chunks(64 / length) {
-            network.step(&Runs::of_text(&text, memories, length, batch), 0.01).unwrap();
+            network.step(&Runs::of_text(&text, memories, length, batch), 0.01)?;
         }
     }
     accuracy(&network)
@@ -122,6 +123,7 @@ fn lexical(memories: usize, length: usize) -> f64 {
 
 #[test]
 fn a_lexical_memory_knows_what_it_remembers() {
-    let (long, single, short) = (lexical(24, 8), lexical(24, 1), lexical(10, 8));
+    let [long, single, short] =
+        [(24, 8), (24, 1), (10, 8)].map(|(memories, length)| lexical(memories, length).unwrap());
     assert!(long > 0.95 && single > 0.95 && short < 0.4, "{long}, {single}; short: {short}");
 }
