@@ -92,7 +92,7 @@ fn measure<D: Device>(device: &D, streams: usize, seconds: f64) -> neural::Resul
     let config = LstmConfig {
         words: WORDS,
         units: UNITS,
-        context_window: None,
+        attention: None,
         is_tied: false,
         initial: Initial::Uniform(0.08),
         method: Method::Sgd,

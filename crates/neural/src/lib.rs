@@ -31,7 +31,7 @@ mod streams;
 
 pub use cloze::{Cloze, FillsBlanks};
 pub use contexts::Contexts;
-pub use convolutional_attention::{ConvolutionalAttention, Looking, Order};
+pub use convolutional_attention::{Attention, ConvolutionalAttention, Joining, Looking, Order};
 pub use embedding::Embedding;
 pub use error::{Error, Result};
 pub use hops::{Hopping, Hops};
