@@ -2,9 +2,9 @@
 //! streams.
 //!
 //! ```text
-//! cargo bench -p neural --bench lstm -- cpu|cuda [SECONDS [STREAMS,…]]
+//! cargo bench -p neural --bench lstm -- cpu|cuda [SECONDS [STREAMS,… [SAMPLE]]]
 //! ```
-//! The peer runs where the environment has it: `PEER="python3 benches/peers/lstm.py"`.
+//! With a SAMPLE the softmax is over so many words. The peer runs where the environment has it: `PEER="python3 benches/peers/lstm.py"`.
 
 #![expect(clippy::print_stdout, reason = "a program")]
 #![expect(clippy::disallowed_methods, reason = "a program reads its arguments")]
@@ -13,7 +13,7 @@ use std::env;
 use std::process::Command;
 use std::time::Instant;
 
-use neural::{Initial, LstmConfig, LstmLm, Method, Network, Window};
+use neural::{Initial, LstmConfig, LstmLm, Method, Network, Sampler, Window};
 use numerics::device::{Cpu, Cuda, Device};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -43,8 +43,8 @@ fn main() -> Result<()> {
     for streams in streams {
         let streams: usize = streams.parse()?;
         let ours = match device {
-            "cuda" => measure(&Cuda::open()?, streams, seconds)?,
-            _ => measure(&Cpu::<f32>::default(), streams, seconds)?,
+            "cuda" => measure(&Cuda::open()?, streams, seconds, sample)?,
+            _ => measure(&Cpu::<f32>::default(), streams, seconds, sample)?,
         };
         print(streams, &ours);
         if let Some(peer) = peer(device, streams, seconds)? {
@@ -88,7 +88,12 @@ fn window(streams: usize, rng: &mut ChaCha8Rng) -> Window {
     Window { streams, words, targets, is_start: vec![false; n], contexts: None }
 }
 
-fn measure<D: Device>(device: &D, streams: usize, seconds: f64) -> neural::Result<Step> {
+fn measure<D: Device>(
+    device: &D,
+    streams: usize,
+    seconds: f64,
+    sample: Option<usize>,
+) -> neural::Result<Step> {
     let config = LstmConfig {
         words: WORDS,
         units: UNITS,
@@ -100,7 +105,9 @@ fn measure<D: Device>(device: &D, streams: usize, seconds: f64) -> neural::Resul
         dropout: 0.0,
         seed: 1,
     };
-    let mut network = LstmLm::new(device, config, None)?;
+    let counts: Vec<u64> = (1..=WORDS as u64).map(|rank| 1_000_000 / rank).collect();
+    let sampler = sample.map(|size| Sampler::new(&counts, size, 1));
+    let mut network = LstmLm::new(device, config, sampler)?;
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let windows = [window(streams, &mut rng), window(streams, &mut rng)];
     let first = network.step(&windows[0], 0.5)?;

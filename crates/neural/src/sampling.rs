@@ -172,3 +172,42 @@ impl<D: Device> SampledSoftmax<D> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_sample_has_all_targets_each_word_once_and_as_many_as_asked_for(
+            targets in prop::collection::vec(prop_oneof![Just(NO_TARGET), 0u32..50], 0..30),
+            size in 0usize..60, step in 0u64..100,
+        ) {
+            let counts: Vec<u64> = (0..50).collect();
+            let sampler = Sampler::new(&counts, size, 1);
+            let sample = sampler.sample(&targets, step);
+            prop_assert_eq!(sample.words.len(), sampler.size(targets.len()));
+            prop_assert!(sample.words.is_sorted_by(|a, b| a < b));
+            for (target, place) in targets.iter().zip(&sample.targets) {
+                let found = sample.words.get(*place as usize).unwrap_or(&NO_TARGET);
+                prop_assert_eq!(found, target);
+            }
+            prop_assert!(sample.corrections.iter().all(|value| value.is_finite() && *value >= 0.0));
+            prop_assert_eq!(sampler.sample(&targets, step), sample);
+        }
+    }
+
+    /// The sum over a sample, corrected, is in the mean that over all words: 1 for each.
+    #[test]
+    fn corrections_make_up_for_the_words_that_were_not_drawn() {
+        let counts: Vec<u64> = (1..=400).map(|rank| 10_000 / rank).collect();
+        let sampler = Sampler::new(&counts, 80, 1);
+        let sums = (0..500).map(|step| {
+            sampler.sample(&[], step).corrections.iter().map(|value| value.exp()).sum::<f64>()
+        });
+        let mean = sums.sum::<f64>() / 500.0;
+        assert!((mean / 400.0 - 1.0).abs() < 0.05, "{mean} of 400 words");
+    }
+}

@@ -243,4 +243,39 @@ mod tests {
             }
         }
     }
+
+    /// Rows that stand apart, and tiles of a product that is large enough to be cut in both ways.
+    #[test]
+    fn products_in_tiles_are_those_of_one_piece() {
+        let numbers = |n: usize, seed: usize| -> Vec<f64> {
+            (0..n).map(|i| ((i * 7919 + seed) % 1009) as f64 / 500.0 - 1.0).collect()
+        };
+        for [m, k, n] in [[200, 70, 90], [50, 70, 400]] {
+            let (left, right) = (numbers(m * k, 1), numbers(k * n, 2));
+            let (left, right) = (Matrix::new(&left, k), Matrix::new(&right, n));
+            let mut whole = numbers(m * n, 3);
+            let mut tiled = vec![9.0; m * (n + 1)];
+            for (row, values) in whole.chunks(n).enumerate() {
+                tiled[row * (n + 1)..][..n].copy_from_slice(values);
+            }
+            multiply(&mut whole, 0.5, 2.0, left, right);
+            multiply_in_tiles((&mut tiled, n + 1), 0.5, 2.0, left, right);
+            for (whole, tiled) in whole.chunks(n).zip(tiled.chunks(n + 1)) {
+                assert!(whole.iter().zip(tiled).all(|(a, b)| (a - b).abs() < 1e-12));
+                assert_eq!(tiled[n], 9.0, "what stands between the rows stays");
+            }
+        }
+    }
+
+    /// Two products whose results stand side by side, the right factor the same.
+    #[test]
+    fn a_batch_gives_each_product_its_place() {
+        let (left, right) = ([1.0, 2.0, 3.0, 4.0], [5.0, 6.0]);
+        let mut into = [0.0; 8];
+        let layout = Layout { rows: 2, columns: 2, row_stride: 4, batch: 2, batch_stride: 2 };
+        multiply_batch(&mut into, layout, [0.0, 1.0], &|i| {
+            (Matrix::new(&left[2 * i..][..2], 1), Matrix::new(&right, 2))
+        });
+        assert_eq!(into, [5.0, 6.0, 15.0, 18.0, 10.0, 12.0, 20.0, 24.0]);
+    }
 }

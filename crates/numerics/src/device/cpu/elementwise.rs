@@ -34,3 +34,26 @@ fn mixed(mut bits: u32) -> u32 {
     bits = (bits ^ (bits >> 15)).wrapping_mul(0x846c_a68b);
     bits ^ (bits >> 16)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dropout_keeps_the_mean_and_each_draw_and_layer_has_a_mask_of_its_own() {
+        let masked = |draw: [u32; 2], layer| {
+            let mut values = vec![1.0f64; 100_000];
+            dropout(&mut values, 0.3, &draw, layer);
+            values
+        };
+        let first = masked([7, 1], 0);
+        assert!(first.iter().all(|&value| value == 0.0 || value == 1.0 / 0.7));
+        let mean = first.iter().sum::<f64>() / 1e5;
+        assert!((mean - 1.0).abs() < 0.01, "{mean}");
+        assert_eq!(first, masked([7, 1], 0));
+        for other in [masked([7, 2], 0), masked([8, 1], 0), masked([7, 1], 1)] {
+            let n_both = first.iter().zip(&other).filter(|(a, b)| **a > 0.0 && **b > 0.0).count();
+            assert!((n_both as f64 / 1e5 - 0.49).abs() < 0.01, "{n_both} of 49,000 expected");
+        }
+    }
+}

@@ -160,3 +160,41 @@ impl<R: Real> WithSimd for Backward<'_, R> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{Array, Cpu, Device};
+
+    /// Three steps of one unit and one stream by the definition; the state is dropped before the third.
+    #[test]
+    fn states_are_those_of_the_definition() {
+        let device = Cpu::<f64>::default();
+        let array = |values: &[f64]| {
+            let mut array = device.zeros(values.len()).unwrap();
+            device.write(array.all_mut(), values).unwrap();
+            array
+        };
+        let (weights, bias, keep) = ([0.5, -0.4, 0.3, 0.9], [0.1, 0.2, -0.3, 0.4], [1.0, 1.0, 0.0]);
+        let inputs: Vec<f64> = (0..12).map(|n| f64::from(n % 5) / 2.0 - 1.0).collect();
+        let mut trace = Trace::new(&device, 3, 1, 1).unwrap();
+        device.write(trace.gates.all_mut(), &inputs).unwrap();
+        device.write(trace.hiddens.part_mut(0..1), &[0.7]).unwrap();
+        device.write(trace.cells.part_mut(0..1), &[-0.6]).unwrap();
+        let (recurrent, offsets, keeps) = (array(&weights), array(&bias), array(&keep));
+        let (recurrent, bias_of) = (recurrent.all(), offsets.all());
+        let keep_of = keeps.all();
+        let lstm = Lstm { steps: 3, streams: 1, units: 1, recurrent, bias: bias_of, keep: keep_of };
+        forward(lstm, &mut trace);
+        let (mut h, mut c) = (0.7, -0.6);
+        for step in 0..3 {
+            (h, c) = (h * keep[step], c * keep[step]);
+            let z = |gate: usize| inputs[4 * step + gate] + h * weights[gate] + bias[gate];
+            let squashed = |x: f64| 1.0 / (1.0 + (-x).exp());
+            c = squashed(z(1)) * c + squashed(z(0)) * z(3).tanh();
+            h = squashed(z(2)) * c.tanh();
+            assert!((trace.outputs[step] - h).abs() < 1e-14);
+            assert!((trace.cells[step + 1] - c).abs() < 1e-14);
+        }
+    }
+}

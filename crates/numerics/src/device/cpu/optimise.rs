@@ -69,3 +69,36 @@ impl<R: Real> WithSimd for Adam<'_, R> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gradient_longer_than_the_clip_is_shortened_to_it() {
+        let gradient = [3.0, 4.0];
+        let square = sum_of_squares(&gradient);
+        assert_eq!(square, 25.0);
+        let mut values = [1.0, 1.0];
+        // Norm 5, clip 2.5: half of the gradient, times the rate.
+        descend(&mut values, &gradient, &[square, 0.2, 2.5]);
+        assert_eq!(values, [1.0 - 0.2 * 1.5, 1.0 - 0.2 * 2.0]);
+        let mut values = [1.0, 1.0];
+        descend(&mut values, &gradient, &[square, 0.5, 100.0]);
+        assert_eq!(values, [-0.5, -1.0]);
+    }
+
+    /// torch.optim.AdamW(lr=0.1, weight_decay=0.01) on [1, -2], gradients [0.5, -3] then [0.1, 1].
+    #[test]
+    fn two_steps_of_adam_are_those_of_pytorch() {
+        let (mut values, mut moments) = ([1.0f64, -2.0], [0.0; 4]);
+        for (step, gradient) in [[0.5, -3.0], [0.1, 1.0]].iter().enumerate() {
+            let [unbias_1, unbias_2] = [0.9f64, 0.999].map(|beta| 1.0 - beta.powi(step as i32 + 1));
+            let settings = [0.0, 0.1, 1e9, 0.9, 0.999, 1e-8, 0.01, unbias_1, unbias_2];
+            adam(&mut values, &mut moments, gradient, &settings);
+        }
+        for (found, expected) in values.iter().zip([0.8177969063826518, -1.8560801433165766]) {
+            assert!((found - expected).abs() < 1e-9, "{values:?}");
+        }
+    }
+}

@@ -101,3 +101,50 @@ pub fn smooth<R: Real>(into: &mut [R], from: &[R], bounds: &[u32], reach: usize)
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const DIM: usize = 3;
+
+    proptest! {
+        /// x · gather(E) = scatter(x) · E for any x.
+        #[test]
+        fn scattering_is_the_transpose_of_gathering(
+            words in prop::collection::vec(0u32..70, 0..200), seed in 0u32..1000,
+        ) {
+            let number = |i: usize| f64::from((i as u32 * 37 + seed) % 101) - 50.0;
+            let table: Vec<f64> = (0..70 * DIM).map(number).collect();
+            let from: Vec<f64> = (0..words.len() * DIM).map(|i| number(i + 7)).collect();
+            let mut gathered = vec![0.0; from.len()];
+            gather(&mut gathered, &table, &words);
+            let mut scattered = vec![0.0; table.len()];
+            scatter_add(&mut scattered, &words, &from);
+            // Whole numbers: the sums are exact.
+            let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+            prop_assert_eq!(product(&from, &gathered), product(&scattered, &table));
+        }
+    }
+
+    #[test]
+    fn rows_are_summed_whatever_stands_between_them() {
+        let mut sums = [10.0, 20.0];
+        sum(&mut sums, 0.5, &[1.0, 2.0, 99.0, 3.0, 4.0, 99.0], 3);
+        assert_eq!(sums, [9.0, 16.0]);
+        sum(&mut sums, 0.0, &[1.0, 2.0, 99.0], 3);
+        assert_eq!(sums, [1.0, 2.0]);
+    }
+
+    #[test]
+    fn only_columns_from_the_first_on_are_rectified() {
+        let mut values = [-1.0, -2.0, 3.0, -4.0, 5.0, -6.0];
+        relu_from(&mut values, 3, 1);
+        assert_eq!(values, [-1.0, 0.0, 3.0, -4.0, 5.0, 0.0]);
+        let mut gradient = [1.0; 6];
+        relu_from_backward(&mut gradient, &values, 3, 1);
+        assert_eq!(gradient, [1.0, 0.0, 1.0, 1.0, 1.0, 0.0]);
+    }
+}

@@ -145,3 +145,56 @@ impl<R: Real> WithSimd for Scale<'_, R> {
         self.0.iter_mut().for_each(|value| *value = *value * self.1);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// −ln softmax(scores + bias)[target] as it is written.
+    fn loss(scores: &[f64], bias: &[f64], target: usize) -> f64 {
+        let sum: f64 = scores.iter().zip(bias).map(|(score, bias)| (score + bias).exp()).sum();
+        sum.ln() - scores[target] - bias[target]
+    }
+
+    proptest! {
+        /// Lengths around the number of lanes; a number between the rows must not matter.
+        #[test]
+        fn the_loss_and_its_gradient_are_those_of_the_definition(
+            columns in 1usize..80, target in 0usize..1000, seed in 0u32..1000,
+        ) {
+            let target = target % columns;
+            let number = |i: usize| f64::from((i as u32 * 7919 + seed) % 997) / 200.0 - 2.0;
+            let bias: Vec<f64> = (0..columns).map(number).collect();
+            let rows: Vec<f64> = (0..2 * (columns + 1)).map(|i| number(i + 5)).collect();
+            let (mut scores, mut losses) = (rows.clone(), [9.0; 2]);
+            let targets = [target as u32, NO_TARGET];
+            cross_entropy((&mut scores, columns + 1), &bias, (&targets, 0.5), &mut losses);
+            prop_assert!((losses[0] - loss(&rows[..columns], &bias, target)).abs() < 1e-12);
+            prop_assert_eq!(losses[1], 0.0);
+            for column in 0..columns {
+                // p − 1(target), and nothing where there is no target.
+                let probability = (-loss(&rows[..columns], &bias, column)).exp();
+                let expected = 0.5 * (probability - f64::from(u8::from(column == target)));
+                prop_assert!((scores[column] - expected).abs() < 1e-12);
+                prop_assert_eq!(scores[columns + 1 + column], 0.0);
+            }
+            let layout = Layout { row_stride: columns + 1, ..Layout::batch(1, 2, columns) };
+            let (mut into, words) = ([9.0; 4], [0, target as u32, NO_TARGET, 0]);
+            log_probs(&mut into, (&rows, layout), &bias, &words);
+            prop_assert!((into[1] + losses[0]).abs() < 1e-12);
+            let second = -loss(&rows[columns + 1..][..columns], &bias, 0);
+            prop_assert!((into[3] - second).abs() < 1e-12 && into[2] == 0.0);
+        }
+    }
+
+    #[test]
+    fn scores_far_apart_neither_overflow_nor_lose_the_loss() {
+        let (mut scores, mut losses) = ([500.0f32, -500.0, 499.0], [0.0]);
+        cross_entropy((&mut scores, 3), &[0.0; 3], (&[1], 1.0), &mut losses);
+        // 1000 + ln(1 + e⁻¹).
+        assert!((losses[0] - 1000.3133).abs() < 1e-3);
+        assert_eq!(scores[1], -1.0);
+    }
+}
