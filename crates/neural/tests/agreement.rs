@@ -107,6 +107,7 @@ fn losses_of_ten_steps_agree_to_a_thousandth() {
     }
 }
 
+#[expect(clippy::print_stdout, reason = "how far they agree is worth knowing")]
 fn check(name: &str, expected: &[f64], found: &[f64]) {
     let error = expected.iter().zip(found).map(|(a, b)| (a - b).abs() / a.abs());
     let worst = error.fold(0.0, f64::max);
