@@ -18,6 +18,12 @@ pub enum Failure {
         /// How many there were.
         n_books: usize,
     },
+    /// Not one entity of the articles can be asked for.
+    #[error("no question could be built from {n_articles} articles: no entity of a lead sentence stands in the rest too")]
+    NoNewsQuestions {
+        /// How many there were.
+        n_articles: usize,
+    },
     /// A folder that `reproduce` leaves alone.
     #[error("{}: holds a question set or a model, not a reproduction", path.display())]
     NoReproduction {
@@ -141,6 +147,9 @@ impl Failure {
             }
             Self::NoGoodBook { .. } => {
                 Some("are these whole books, as .txt or .epub? `goldilocks tag BOOK` shows one".to_owned())
+            }
+            Self::NoNewsQuestions { .. } => {
+                Some("entities are written `@entity0`, `@entity1`, …; `--leads N` asks about more sentences".to_owned())
             }
             Self::NoReproduction { .. } => Some("choose another `-o`".to_owned()),
             Self::NamedTwice { .. } => Some("leave one of them out".to_owned()),

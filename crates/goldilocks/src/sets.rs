@@ -23,6 +23,9 @@ pub struct Origin {
     /// Splits to work on; also the split of questions that do not tell theirs
     #[arg(long, value_name = "SPLIT", value_delimiter = ',', value_parser = crate::commands::split)]
     pub on: Vec<Split>,
+    /// Leave out bad questions of CNN QA, counted, instead of stopping at the first
+    #[arg(long)]
+    pub skip_bad: bool,
 }
 
 impl Origin {
@@ -37,6 +40,7 @@ impl Origin {
             split: if let [split] = self.on[..] { Some(split) } else { None },
             only: (!splits.is_empty()).then(|| splits.to_vec()),
             only_class: None,
+            skip_bad: self.skip_bad,
         }
     }
 }

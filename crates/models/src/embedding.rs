@@ -68,7 +68,7 @@ pub(crate) const CONTEXT_QUERY: Entry = Entry {
     name: "embedding-context-query",
     row: "Embedding Model (context+query)",
     section: "§4.3",
-    settings: settings!("300", [], "0.1", "0"),
+    settings: settings!("300", [], "0.1", "candidates", "0"),
     learns: true,
     train: |settings, training| context_query(settings).train(settings, training),
     load: |saved| context_query(&saved.settings).load(saved),
@@ -76,7 +76,7 @@ pub(crate) const CONTEXT_QUERY: Entry = Entry {
 pub(crate) const QUERY: Entry = Entry {
     name: "embedding-query",
     row: "Embedding Model (query)",
-    settings: settings!("300", [], "0.1", "0.2"),
+    settings: settings!("300", [], "0.1", "candidates", "0"),
     train: |settings, training| query(settings).train(settings, training),
     load: |saved| query(&saved.settings).load(saved),
     ..CONTEXT_QUERY
@@ -84,7 +84,7 @@ pub(crate) const QUERY: Entry = Entry {
 pub(crate) const WINDOW_BAG: Entry = Entry {
     name: "embedding-window",
     row: "Embedding Model (window)",
-    settings: settings!("300", [WINDOW], "0.06", "0.5"),
+    settings: settings!("300", [WINDOW], "0.06", "candidates", "0"),
     train: |settings, training| window(settings, Encoding::Bag)?.train(settings, training),
     load: |saved| window(&saved.settings, Encoding::Bag)?.load(saved),
     ..CONTEXT_QUERY
@@ -92,7 +92,7 @@ pub(crate) const WINDOW_BAG: Entry = Entry {
 pub(crate) const WINDOW_POSITION: Entry = Entry {
     name: "embedding-window-position",
     row: "Embedding Model (window+position)",
-    settings: settings!("300", [WINDOW], "0.06", "0.5"),
+    settings: settings!("300", [WINDOW], "0.06", "dictionary", "0.5"),
     train: |settings, training| window(settings, Encoding::Positions)?.train(settings, training),
     load: |saved| window(&saved.settings, Encoding::Positions)?.load(saved),
     ..CONTEXT_QUERY

@@ -22,6 +22,8 @@ pub struct Look {
     pub instance: Option<usize>,
     /// How much it counts, on the model's own scale: attention, overlap, minus a penalty.
     pub weight: f32,
+    /// The match that its attention was made from, c_i·q and the time feature; of several hops, the mean.
+    pub score: Option<f32>,
     /// Whether it is the supporting memory m̃ of §3.3.
     pub is_supporting: bool,
 }

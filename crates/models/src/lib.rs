@@ -33,6 +33,7 @@
 
 mod all_targets;
 mod answering;
+mod candidate_softmax;
 mod case_twins;
 mod checkpoint;
 mod composition;

@@ -196,7 +196,7 @@ impl Reader for WindowReader<'_> {
             highest(&scores, |_| true).map(|best| self.lowercase.of(question.candidates[best]));
         self.with_buffers(|buffers| {
             self.attend(question, buffers);
-            let Buffers { memories, attention, .. } = buffers;
+            let Buffers { memories, matching, attention } = buffers;
             let form = |memory: usize| {
                 let candidate = usize::from(memories.candidates[memory]);
                 self.lowercase.of(question.candidates[candidate])
@@ -211,6 +211,7 @@ impl Reader for WindowReader<'_> {
                     candidate: Some(usize::from(memories.candidates[memory])),
                     instance: Some(memories.instances[memory] as usize),
                     weight: attention[memory],
+                    score: Some(matching.scores[memory]),
                     is_supporting: Some(memory) == supporting,
                 })
                 .collect();

@@ -125,7 +125,8 @@ pub(crate) const WINDOW_MEMORY: Entry = Entry {
         "100",
         [WINDOW, ENCODING, HOPS, TIED, TIME, TIME_SCALE, MAX_MEMORIES],
         "0.05",
-        "0.4"
+        "candidates",
+        "0.2"
     ),
     learns: true,
     train: |settings, training| window(settings)?.train(settings, training),
@@ -139,7 +140,8 @@ pub(crate) const SENTENTIAL_MEMORY: Entry = Entry {
         "100",
         [SENTENCE_ENCODING, HOPS, TIED, TIME, TIME_SCALE, MAX_MEMORIES],
         "0.05",
-        "0.1"
+        "candidates",
+        "0"
     ),
     learns: true,
     train: |settings, training| sentential(settings).train(settings, training),
@@ -217,8 +219,10 @@ mod tests {
     #[test]
     fn windows_find_the_name_after_the_cue_for_one_to_three_hops() {
         for hops in ["hops=1", "hops=2", "hops=3"] {
-            let found = accuracy(&WINDOW_MEMORY, &[hops, "time=false"]);
-            assert!(found > 0.95, "{hops}: {found}");
+            for against in ["against=dictionary", "against=candidates"] {
+                let found = accuracy(&WINDOW_MEMORY, &[hops, against, "time=false"]);
+                assert!(found > 0.95, "{hops} {against}: {found}");
+            }
         }
     }
 
@@ -245,7 +249,8 @@ mod tests {
     #[test]
     fn windows_find_the_name_with_tied_weights_and_with_a_sampled_dictionary() {
         let tied = accuracy(&WINDOW_MEMORY, &["tied=true", "time=false"]);
-        let sampled = accuracy(&WINDOW_MEMORY, &["samples=200", "time=false"]);
+        let sampled =
+            accuracy(&WINDOW_MEMORY, &["against=dictionary", "samples=200", "time=false"]);
         assert!(tied > 0.95 && sampled > 0.95, "{tied} {sampled}");
     }
 

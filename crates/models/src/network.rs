@@ -8,6 +8,7 @@ use numerics::{Gradient, Real, Table, Update, apply, apply_adagrad, dot};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
+use crate::candidate_softmax;
 use crate::composition::Composition;
 use crate::dictionary_softmax::{Decode, Decoding, Output};
 use crate::memory_format::Phrases;
@@ -71,9 +72,12 @@ struct Part<R> {
 type OfPart<R> = fn(&Part<R>) -> &Gradient<R>;
 
 /// A mini-batch: questions as phrases with the rows of their answers in U.
+#[derive(Clone, Copy)]
 pub(crate) struct Batch<'a> {
     pub questions: &'a [Phrases],
     pub answers: &'a [u32],
+    /// The rows of their candidates, to be told from these alone; empty: from the whole dictionary.
+    pub candidates: &'a [Vec<u32>],
 }
 
 /// [`Network::squares`] of plain steps.
@@ -189,17 +193,22 @@ impl<R: Real> Network<R> {
             passages.iter().flat_map(|passage| passage.read.last()).copied().collect();
         let decoding = Decoding { states: &states, answers: batch.answers };
         let [embed_in, _, _, decode] = &mut self.squares;
-        let (rows, squares) = match self.shape.tied {
-            Some(first) => {
-                let rows = &mut self.embed_in.values_mut()[first * dim..][..words * dim];
-                let squares = embed_in.values_mut();
-                let is_plain = squares.is_empty();
-                (rows, if is_plain { squares } else { &mut squares[first..first + words] })
-            }
-            None => (self.decode.values_mut(), decode.values_mut()),
+        let (table, squares, first) = match self.shape.tied {
+            Some(first) => (&mut self.embed_in, embed_in, first),
+            None => (&mut self.decode, decode, 0),
         };
-        let decode = Decode { rows, squares };
-        let decoded = output.descend(decode, &decoding, rate, rng);
+        let decoded = if batch.candidates.is_empty() {
+            let squares = squares.values_mut();
+            let is_plain = squares.is_empty();
+            let decode = Decode {
+                rows: &mut table.values_mut()[first * dim..][..words * dim],
+                squares: if is_plain { squares } else { &mut squares[first..first + words] },
+            };
+            output.descend(decode, &decoding, rate, rng)
+        } else {
+            let decode = candidate_softmax::Decode { table, first, squares };
+            candidate_softmax::descend(decode, &decoding, batch.candidates, rate)
+        };
         let all: Vec<usize> = (0..questions.len()).collect();
         let parts: Vec<Part<R>> = all
             .par_chunks(QUESTIONS_PER_PART)
@@ -257,9 +266,22 @@ mod tests {
         ]
     }
 
-    fn step(network: &mut Network<f64>, output: &Output) -> f64 {
+    /// What the answers are told from.
+    #[derive(Clone, Copy)]
+    enum Against<'a> {
+        Dictionary(&'a Output),
+        Candidates,
+    }
+
+    fn step(network: &mut Network<f64>, against: Against<'_>) -> f64 {
         let questions = questions();
-        let batch = Batch { questions: &questions, answers: &[2, 5, 2] };
+        // The second question has case twins, which share a row.
+        let candidates = [vec![2, 0, 4], vec![5, 1, 5], vec![3, 2]];
+        let (output, candidates) = match against {
+            Against::Dictionary(output) => (output, &[][..]),
+            Against::Candidates => (&Output::Exact, &candidates[..]),
+        };
+        let batch = Batch { questions: &questions, answers: &[2, 5, 2], candidates };
         network.step(&batch, output, 1.0, &mut ChaCha8Rng::seed_from_u64(3))
     }
 
@@ -269,11 +291,11 @@ mod tests {
     }
 
     /// A step of size 1 moves every table by its gradient.
-    fn check(shape: Shape, output: &Output) {
+    fn check(shape: Shape, against: Against<'_>) {
         let mut rng = ChaCha8Rng::seed_from_u64(8);
         let mut network = Network::<f64>::new(shape.clone(), 0.8, &mut rng);
         let mut moved = network.clone();
-        step(&mut moved, output);
+        step(&mut moved, against);
         for place in 0..4 {
             let mut table = tables(&mut network)[place].clone();
             let after = tables(&mut moved)[place].values();
@@ -283,7 +305,7 @@ mod tests {
             let worst = worst_error(&mut table, &gradient, 1e-3, |table| {
                 let mut changed = network.clone();
                 *tables(&mut changed)[place] = table.clone();
-                step(&mut changed, output)
+                step(&mut changed, against)
             });
             assert!(worst < 1e-6, "{shape:?}, table {place}: {worst}");
         }
@@ -295,11 +317,15 @@ mod tests {
         for hops in 0..=3 {
             for composition in [Composition::Sum, Composition::Mean, Composition::PositionEncoding]
             {
-                check(shape(hops, composition, None), &Output::Exact);
+                check(shape(hops, composition, None), Against::Dictionary(&Output::Exact));
             }
             // U is the second dictionary of A.
-            check(shape(hops, Composition::Sum, Some(WORDS)), &Output::Exact);
-            check(shape(hops, Composition::Sum, None), &sampled);
+            for against in [Against::Dictionary(&Output::Exact), Against::Candidates] {
+                check(shape(hops, Composition::Sum, Some(WORDS)), against);
+            }
+            for against in [Against::Dictionary(&sampled), Against::Candidates] {
+                check(shape(hops, Composition::Sum, None), against);
+            }
         }
     }
 

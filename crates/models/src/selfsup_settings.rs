@@ -7,6 +7,7 @@ use crate::dictionary::Dictionary;
 use crate::epochs::{BATCH, DECAY, EPOCHS, LEARNING_RATE, PATIENCE, Schedule};
 use crate::learnt::{SavedAs, WEIGHTS};
 use crate::self_supervision::Rule;
+use crate::soft_model::{DIM, OPTIMISER, Optimiser};
 use crate::support::{SUPPORT, Support};
 use crate::windows::{Encoding, Layout, Unit};
 use crate::{Error, Range, Result, Setting, Settings};
@@ -15,14 +16,7 @@ use crate::{Error, Range, Result, Setting, Settings};
 macro_rules! settings {
     ($($own:expr),*) => {
         &[
-            Setting {
-                name: "dim",
-                symbol: "p",
-                default: "300",
-                range: Range::Whole(1, 4096),
-                word: None,
-                doc: "Length of an embedding.",
-            },
+            DIM,
             Setting {
                 name: "window",
                 symbol: "b",
@@ -66,7 +60,7 @@ macro_rules! settings {
             Setting {
                 name: "time_scale",
                 symbol: "",
-                default: "2",
+                default: "2.2",
                 range: Range::Real(-100.0, 100.0),
                 word: None,
                 doc: "What its place adds to the score of the last memory.",
@@ -91,16 +85,17 @@ macro_rules! settings {
             Setting {
                 name: "init",
                 symbol: "",
-                default: "0.1",
+                default: "0.05",
                 range: Range::Real(0.0, 10.0),
                 word: None,
                 doc: "Standard deviation of the embeddings before training.",
             },
-            Setting { default: "0.02", ..LEARNING_RATE },
-            Setting { default: "8", ..EPOCHS },
+            Setting { default: "0.03", ..LEARNING_RATE },
+            Setting { default: "6", ..EPOCHS },
             PATIENCE,
             Setting { default: "0.7", ..DECAY },
             BATCH,
+            OPTIMISER,
             WEIGHTS,
             $($own),*
         ]
@@ -149,6 +144,7 @@ pub(crate) struct Config {
     pub update: Rule,
     pub support: Support,
     pub init: f64,
+    pub optimiser: Optimiser,
     pub weights: SavedAs,
     #[serde(flatten)]
     pub schedule: Schedule,

@@ -1,7 +1,7 @@
 //! Training with self-supervision (§3.3, Appendix E): questions or running text → mini-batches of gradients
 //! on frozen embeddings → embeddings.
 
-use numerics::{Gradient, Real, Table, Update, apply};
+use numerics::{Gradient, Real, Table, Update, apply, apply_adagrad};
 use questions::Question;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -13,6 +13,7 @@ use crate::matching::{Errors, Matching, embed};
 use crate::memnn_window_selfsup::{EMBEDDINGS, WindowMemory};
 use crate::self_supervision::{highest, loss};
 use crate::selfsup_settings::Config;
+use crate::soft_model::Optimiser;
 use crate::support::{InverseFrequencies, Support, any_of};
 use crate::text_targets::{Buffer, TextTargets};
 use crate::windows::{Around, KnownWords, Memories};
@@ -76,6 +77,12 @@ pub(crate) fn learn(
         lowercase: Lowercase::new(vocabulary),
         rows: dictionary.rows_of(vocabulary),
         decode: has_targets.then(|| Table::normal(n_words, dim, model.config.init, rng)),
+        squares: match model.config.optimiser {
+            Optimiser::Sgd => None,
+            Optimiser::Adagrad => {
+                Some([model.embeddings.rows(), n_words].map(|n| Table::zeros(n, 1)))
+            }
+        },
         frequencies: has_targets.then(|| Frequencies::of_queries(train, dictionary)),
         inverse: is_tf_idf.then(|| InverseFrequencies::of_queries(train, dictionary)),
         model,
@@ -119,6 +126,8 @@ impl Asked<'_> {
     }
 }
 
+type OfPart = fn(&PartOfBatch<f32>) -> &Gradient<f32>;
+
 struct SelfSupervised<'a> {
     model: &'a mut WindowMemory,
     asked: Asked<'a>,
@@ -128,6 +137,8 @@ struct SelfSupervised<'a> {
     /// U, where the answer is compared with all words.
     decode: Option<Table<f32>>,
     frequencies: Option<Frequencies>,
+    /// What Adagrad adds up for each row of the embeddings and of U.
+    squares: Option<[Table<f32>; 2]>,
     /// Where they choose the supporting memory.
     inverse: Option<InverseFrequencies>,
     training: &'a Training<'a>,
@@ -154,11 +165,20 @@ impl Learner for SelfSupervised<'_> {
         });
         let step = -batch.learning_rate as f32;
         let done = &parts[..n_parts];
-        let gradients: Vec<&Gradient<f32>> = done.iter().map(|part| &part.embeddings).collect();
-        apply(&mut self.model.embeddings, step, &gradients);
+        let follow = |table: &mut Table<f32>, squares: Option<&mut Table<f32>>, of_part: OfPart| {
+            let gradients: Vec<&Gradient<f32>> = done.iter().map(of_part).collect();
+            match squares {
+                None => apply(table, step, &gradients),
+                Some(squares) => apply_adagrad(table, squares, step, &gradients),
+            }
+        };
+        let [of_embeddings, of_decode] = match &mut self.squares {
+            None => [None, None],
+            Some(squares) => squares.each_mut().map(Some),
+        };
+        follow(&mut self.model.embeddings, of_embeddings, |part| &part.embeddings);
         if let Some(decode) = &mut self.decode {
-            let gradients: Vec<&Gradient<f32>> = done.iter().map(|part| &part.decode).collect();
-            apply(decode, step, &gradients);
+            follow(decode, of_decode, |part| &part.decode);
         }
         let loss = done.iter().map(|part| part.loss).sum();
         self.parts = parts;
@@ -174,7 +194,9 @@ impl Learner for SelfSupervised<'_> {
     fn tables(&mut self) -> Vec<(&str, &mut Table<f32>)> {
         let embeddings = (EMBEDDINGS, &mut self.model.embeddings);
         let decode = self.decode.as_mut().map(|decode| ("decode", decode));
-        std::iter::once(embeddings).chain(decode).collect()
+        let squares = self.squares.iter_mut().flatten();
+        let squares = ["embeddings_squares", "decode_squares"].into_iter().zip(squares);
+        std::iter::once(embeddings).chain(decode).chain(squares).collect()
     }
 }
 

@@ -49,6 +49,7 @@ impl Reader for Slider {
             candidate: Some(candidate),
             instance: None,
             weight,
+            score: None,
             is_supporting: false,
         });
         Explanation { looks: looks.collect(), query }

@@ -19,6 +19,8 @@ pub(crate) struct Memories<R> {
 pub(crate) struct Read<R> {
     /// q¹ … q^{K+1}.
     pub states: Vec<Vec<R>>,
+    /// c_iᵀq^k of each hop, with the time feature.
+    pub matches: Vec<Vec<R>>,
     /// α of each hop.
     pub attention: Vec<Vec<R>>,
 }
@@ -45,18 +47,21 @@ impl<R: Real> Memories<R> {
     /// `between_hops` H: p × p; `query` q¹: p.
     pub fn read(&self, between_hops: &Table<R>, query: Vec<R>, hops: usize) -> Read<R> {
         let dim = query.len();
-        let mut read = Read { states: vec![query], attention: Vec::with_capacity(hops) };
+        let (attention, matches) = (Vec::with_capacity(hops), Vec::with_capacity(hops));
+        let mut read = Read { states: vec![query], matches, attention };
         for _ in 0..hops {
             let state = read.last();
             // Eq. (1), with the time feature of §3.1 in the match.
             let keys = self.keys.chunks_exact(dim).zip(&self.times);
-            let mut attention: Vec<R> = keys.map(|(key, &time)| dot(key, state) + time).collect();
+            let matches: Vec<R> = keys.map(|(key, &time)| dot(key, state) + time).collect();
+            let mut attention = matches.clone();
             softmax(&mut attention);
             // §3.2, hop update: q^{k+1} = H q^k + m_ok.
             let mut next: Vec<R> = (0..dim).map(|row| dot(between_hops.row(row), state)).collect();
             for (&share, value) in attention.iter().zip(self.values.chunks_exact(dim)) {
                 axpy(share, value, &mut next);
             }
+            read.matches.push(matches);
             read.attention.push(attention);
             read.states.push(next);
         }

@@ -23,6 +23,7 @@ use crate::lowercase::Lowercase;
 use crate::memory_format::{Format, Phrases};
 use crate::network::{Batch, Network, Shape, no_squares};
 use crate::settings::Range;
+use crate::soft_attention::Read;
 use crate::windows::{KnownWords, Memories};
 use crate::{
     Error, Explanation, Look, Model, Part, Reader, Result, Saved, Setting, Settings, Training,
@@ -36,6 +37,16 @@ pub(crate) const DIM: Setting = Setting {
     range: Range::Whole(1, 4096),
     word: None,
     doc: "Length of an embedding.",
+};
+
+/// The setting for what an answer is told from in training.
+pub(crate) const AGAINST: Setting = Setting {
+    name: "against",
+    symbol: "",
+    default: "dictionary",
+    range: Range::Choice(&["dictionary", "candidates"]),
+    word: None,
+    doc: "What answers are learnt against: the whole dictionary (the paper's), or the question's candidates.",
 };
 
 /// The setting for how many words a mini-batch is learnt against.
@@ -96,6 +107,14 @@ pub(crate) enum Optimiser {
     Adagrad,
 }
 
+/// What an answer is told from in training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Against {
+    Dictionary,
+    Candidates,
+}
+
 /// A thousandth of what the memories of a typical question get each.
 const NEGLIGIBLE: f64 = 2e-5;
 
@@ -116,6 +135,7 @@ pub(crate) struct Design {
 pub(crate) struct Fitting {
     clip: f64,
     optimiser: Optimiser,
+    against: Against,
     samples: Option<usize>,
     init: f64,
     prior: f64,
@@ -126,7 +146,7 @@ pub(crate) struct Fitting {
 
 /// The settings of a model: p, its own settings, its step and prior, and the rest of [`Fitting`].
 macro_rules! settings {
-    ($dim:literal, [$($own:expr),*], $learning_rate:literal, $prior:literal) => {
+    ($dim:literal, [$($own:expr),*], $learning_rate:literal, $against:literal, $prior:literal) => {
         &[
             $crate::Setting { default: $dim, ..$crate::soft_model::DIM },
             $($own,)*
@@ -137,6 +157,7 @@ macro_rules! settings {
             $crate::Setting { default: "32", ..$crate::epochs::BATCH },
             $crate::soft_model::OPTIMISER,
             $crate::soft_model::CLIP,
+            $crate::Setting { default: $against, ..$crate::soft_model::AGAINST },
             $crate::soft_model::SAMPLES,
             $crate::soft_model::INIT,
             $crate::Setting { default: $prior, ..$crate::soft_model::PRIOR },
@@ -194,6 +215,7 @@ impl Design {
             part: &training.train,
             valid: &training.valid,
             seed: training.seed,
+            against: self.fitting.against,
             output: output(self.fitting.samples, words, &answers),
             lowercase: Lowercase::new(training.train.vocabulary()),
             rows,
@@ -266,6 +288,7 @@ struct SoftLearner<'a> {
     part: &'a Part<'a>,
     valid: &'a Part<'a>,
     seed: u64,
+    against: Against,
     output: Output,
     lowercase: Lowercase,
     rows: Vec<u32>,
@@ -285,19 +308,28 @@ impl Learner for SoftLearner<'_> {
 
     fn step(&mut self, batch: &MiniBatch<'_>) -> Result<f64> {
         let words = KnownWords { lowercase: &self.lowercase, rows: &self.rows };
+        let question =
+            |place: u32| self.part.example(self.questions[place as usize] as usize).question;
         let phrases = |windows: &mut Memories, &place: &u32| {
-            let example = self.part.example(self.questions[place as usize] as usize);
-            self.format.read(&example.question, &words, windows)
+            self.format.read(&question(place), &words, windows)
         };
         let questions = batch.questions;
         let phrases: Vec<Phrases> =
             questions.par_iter().with_min_len(8).map_init(Memories::default, phrases).collect();
         let answers: Vec<u32> =
             questions.iter().map(|&place| self.answers[place as usize]).collect();
+        let rows_of_candidates = |&place: &u32| {
+            let candidates = question(place).candidates.iter();
+            candidates.map(|word| self.rows[word.index()]).collect()
+        };
+        let candidates: Vec<Vec<u32>> = match self.against {
+            Against::Dictionary => Vec::new(),
+            Against::Candidates => questions.iter().map(rows_of_candidates).collect(),
+        };
         // The first question of a mini-batch tells it from all others of its epoch.
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         rng.set_stream((batch.epoch as u64) << 32 | u64::from(questions[0]));
-        let batch_of = Batch { questions: &phrases, answers: &answers };
+        let batch_of = Batch { questions: &phrases, answers: &answers, candidates: &candidates };
         let rate = batch.learning_rate as f32;
         Ok(self.network.step(&batch_of, &self.output, rate, &mut rng))
     }
@@ -395,16 +427,19 @@ impl Reader for SoftReader<'_> {
 
     fn explain(&self, question: &Question<'_>) -> Explanation {
         let phrases = self.format.read(question, &self.words(), &mut Memories::default());
-        let attention = self.network.read(&phrases).attention;
+        let Read { attention, matches, .. } = self.network.read(&phrases);
         let origins = self.format.origins(question, &self.words());
         let looks = origins.into_iter().enumerate().map(|(memory, origin)| {
             // Chosen: of several hops, the mean.
-            let sum: f32 = attention.iter().map(|shares| shares[memory]).sum();
+            let mean = |of_hops: &[Vec<f32>]| {
+                of_hops.iter().map(|hop| hop[memory]).sum::<f32>() / of_hops.len() as f32
+            };
             Look {
                 words: origin.words,
                 candidate: origin.mention.map(|(candidate, _)| candidate),
                 instance: origin.mention.map(|(_, instance)| instance),
-                weight: sum / attention.len() as f32,
+                weight: mean(&attention),
+                score: Some(mean(&matches)),
                 is_supporting: false,
             }
         });

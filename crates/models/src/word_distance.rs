@@ -126,6 +126,7 @@ impl Reader for Aligner {
                 candidate: Some(candidate),
                 instance: Some(best.instance),
                 weight: -(penalty as f32),
+                score: None,
                 is_supporting: false,
             })
         });

@@ -196,6 +196,7 @@ mod tests {
             candidate: Some(0),
             instance: Some(instance),
             weight,
+            score: None,
             is_supporting: weight > 0.5,
         }
     }

@@ -52,14 +52,14 @@ pub enum Error {
         entry: String,
     },
     /// The ending of a file name is none that holds questions.
-    #[error("{}: unknown ending: expected `.txt`, `.jsonl` or `.parquet`", path.display())]
+    #[error("{}: unknown ending: expected `.txt`, `.jsonl`, `.parquet` or `.question`", path.display())]
     UnknownEnding {
         /// The file.
         path: PathBuf,
     },
     /// A folder without questions.
     #[error(
-        "{}: no question set: expected `manifest.toml` or files like `cbtest_NE_valid_2000ex.txt`",
+        "{}: no question set: expected `manifest.toml`, files like `cbtest_NE_valid_2000ex.txt` or `.question` files",
         path.display()
     )]
     NoSet {
@@ -264,7 +264,7 @@ impl Error {
             Error::Exists { .. } => "`--force` replaces it".into(),
             Error::ForeignFolder { .. } => "choose a new folder; only a question set is replaced".into(),
             Error::UnknownEnding { .. } => {
-                "a question set is a folder, or a file of CBT text (.txt), JSON lines (.jsonl) or Parquet (.parquet)".into()
+                "a question set is a folder, or a file of CBT text (.txt), JSON lines (.jsonl), Parquet (.parquet) or CNN QA (.question)".into()
             }
             Error::Empty { only_class: Some(_), .. } => {
                 "`goldilocks stats` lists the splits and classes that are there; `--on` and `--class` choose among them"

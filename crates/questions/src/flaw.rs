@@ -87,6 +87,60 @@ pub enum Flaw {
         /// What stands there.
         found: String,
     },
+    /// A line of CNN QA that is not as expected.
+    #[error("{0}")]
+    News(Box<Flaw>),
+    /// A line that is no news article.
+    #[error("{0}")]
+    Article(Box<Flaw>),
+    /// A query of CNN QA without a missing entity, or with several.
+    #[error(
+        "the query has {}: expected the word `@placeholder` once, found it {found} times",
+        if *found == 0 { "no blank" } else { "several blanks" }
+    )]
+    Placeholders {
+        /// How often it stands in the query.
+        found: usize,
+    },
+    /// The right answer is no entity of the article.
+    #[error(
+        "the answer is not in the article: expected one of its {n_entities} entities, found {}",
+        shown(answer)
+    )]
+    AnswerNotInArticle {
+        /// The answer.
+        answer: String,
+        /// How many entities there are.
+        n_entities: usize,
+    },
+    /// More candidates than an article can have.
+    #[error("too many candidates: expected at most {most}, found {found}")]
+    ManyCandidates {
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// Two parts of a `.question` file that are not apart.
+    #[error("expected an empty line after {after}, found {}", shown(found))]
+    NoEmptyLine {
+        /// The part before it.
+        after: &'static str,
+        /// What stands there.
+        found: String,
+    },
+    /// A line of the entity map that is none.
+    #[error("a line of the entity map is not as expected: expected `@entity0:NAME`, found {}", shown(found))]
+    EntityMap {
+        /// The line.
+        found: String,
+    },
+    /// An entity of article or query that the entity map leaves out.
+    #[error("the entity map ends without `{entity}`, which stands in the article or the query")]
+    NotInEntityMap {
+        /// The entity.
+        entity: String,
+    },
     /// A line of a file of splits that does not give the split of a book.
     #[error("expected `train`, `valid` or `test`, a tab and a file name, found {}", shown(found))]
     SplitLine {
@@ -125,6 +179,25 @@ impl Flaw {
             }
             Flaw::AnswerNotAmongCandidates { .. } => {
                 "case counts; an answer that is unknown is left empty"
+            }
+            Flaw::News(flaw) if matches!(**flaw, Flaw::Json { .. } | Flaw::Value { .. }) => {
+                "a question of CNN QA has `document`, `question`, `answer`, `url` and `split`; `--skip-bad` leaves bad ones out"
+            }
+            Flaw::News(flaw) => return flaw.hint(),
+            Flaw::Article(_) => {
+                "an article has `sentences`, perhaps `split` and `id`; `--skip-bad` leaves bad ones out"
+            }
+            Flaw::Placeholders { .. } => {
+                "the missing entity of the query is written `@placeholder`; `--skip-bad` leaves bad questions out"
+            }
+            Flaw::AnswerNotInArticle { .. } | Flaw::ManyCandidates { .. } => {
+                "all entities of the article, `@entity0`, `@entity1`, …, are candidates; `--skip-bad` leaves bad questions out"
+            }
+            Flaw::NoEmptyLine { .. } => {
+                "a .question file is URL, article, query, answer and entity map, with empty lines between them"
+            }
+            Flaw::EntityMap { .. } | Flaw::NotInEntityMap { .. } => {
+                "was the file cut? copy it again; `--skip-bad` leaves bad questions out"
             }
             Flaw::SplitLine { .. } => "further columns may follow, and the first line may be a header",
             Flaw::SplitTwice { .. } => "leave one of the lines out: a book is in one split only",

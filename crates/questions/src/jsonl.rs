@@ -129,14 +129,9 @@ pub fn read(
         }
         let result = match std::str::from_utf8(&bytes) {
             Ok(text) if text.trim_ascii().is_empty() => continue,
-            // A list of values in the right order would do for `serde`.
-            Ok(text) if !text.trim_ascii_start().starts_with('{') => {
-                Err(Flaw::Json { reason: "it does not begin with `{`".to_owned() })
+            Ok(text) => {
+                parse::<Row>(text, KEYS).and_then(|row: Row| row.assemble(&mut assembler))
             }
-            Ok(text) => match serde_json::from_str::<Row>(text) {
-                Ok(row) => row.assemble(&mut assembler),
-                Err(error) => Err(explain(text, &error)),
-            },
             Err(_) => Err(Flaw::NotUtf8),
         };
         result.map_err(|flaw| Error::Malformed {
@@ -148,32 +143,56 @@ pub fn read(
     Ok(assembler.finish())
 }
 
+/// What may stand under a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    List,
+    Text,
+    TextOrNone,
+}
+
+const KEYS: &[(&str, Kind)] = &[
+    ("sentences", Kind::List),
+    ("question", Kind::Text),
+    ("options", Kind::List),
+    ("answer", Kind::TextOrNone),
+    ("class", Kind::TextOrNone),
+    ("split", Kind::TextOrNone),
+    ("book", Kind::TextOrNone),
+];
+
+/// A line as an object that has these keys.
+pub(crate) fn parse<'a, T: Deserialize<'a>>(
+    text: &'a str,
+    keys: &[(&'static str, Kind)],
+) -> Result<T, Flaw> {
+    // A list of values in the right order would do for `serde`.
+    if !text.trim_ascii_start().starts_with('{') {
+        return Err(Flaw::Json { reason: "it does not begin with `{`".to_owned() });
+    }
+    serde_json::from_str(text).map_err(|error| explain(text, &error, keys))
+}
+
 /// Which key of a line is wrong: a second, slower look at a line that could not be read.
-fn explain(text: &str, error: &serde_json::Error) -> Flaw {
+fn explain(text: &str, error: &serde_json::Error, keys: &[(&'static str, Kind)]) -> Flaw {
     use serde_json::Value;
     // The place is a column: the line is the one that the message begins with.
     let reason = error.to_string().replace(" at line 1 column ", " at column ");
     let Ok(Value::Object(object)) = serde_json::from_str(text) else {
         return Flaw::Json { reason };
     };
-    let is_text = |value: &Value| value.is_string();
-    let is_list = |value: &Value| value.as_array().is_some_and(|list| list.iter().all(is_text));
-    let wrong = |key, expected, required: bool, fits: &dyn Fn(&Value) -> bool| {
+    let is_list =
+        |value: &Value| value.as_array().is_some_and(|list| list.iter().all(Value::is_string));
+    let wrong = |&(key, expected): &(&'static str, Kind)| {
         let value = object.get(key).unwrap_or(&Value::Null);
-        let is_absent = value.is_null() && !required;
-        (!is_absent && !fits(value)).then(|| Flaw::Value { key, expected, found: kind(value) })
+        let (fits, expected) = match expected {
+            Kind::List => (is_list(value), "a list of strings"),
+            Kind::Text => (value.is_string(), "a string"),
+            Kind::TextOrNone => (value.is_string() || value.is_null(), "a string or null"),
+        };
+        (!fits).then(|| Flaw::Value { key, expected, found: kind(value) })
     };
-    let list = "a list of strings";
-    let text = "a string";
-    let text_or_none = "a string or null";
-    wrong("sentences", list, true, &is_list)
-        .or_else(|| wrong("question", text, true, &is_text))
-        .or_else(|| wrong("options", list, true, &is_list))
-        .or_else(|| wrong("answer", text_or_none, false, &is_text))
-        .or_else(|| wrong("class", text_or_none, false, &is_text))
-        .or_else(|| wrong("split", text_or_none, false, &is_text))
-        .or_else(|| wrong("book", text_or_none, false, &is_text))
-        .unwrap_or(Flaw::Json { reason })
+    keys.iter().find_map(wrong).unwrap_or(Flaw::Json { reason })
 }
 
 fn kind(value: &serde_json::Value) -> String {

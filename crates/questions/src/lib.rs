@@ -12,6 +12,7 @@ mod case;
 pub mod cbt;
 mod checked_pages;
 mod classes;
+pub mod cnn;
 pub mod compact;
 mod counts;
 mod error;

@@ -1,4 +1,4 @@
-//! A path → [`QuestionSet`]: a compact form, a folder in the layout of the released CBT, or one file.
+//! A path → [`QuestionSet`]: a compact form, a folder in the layout of the released CBT or of CNN QA, or one file.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::merge::merge;
-use crate::{QuestionSet, Split, WordClass, cbt, compact, jsonl, parquet, running_text};
+use crate::{QuestionSet, Split, WordClass, cbt, cnn, compact, jsonl, parquet, running_text};
 
 /// What a caller knows or wants beyond the path.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +20,8 @@ pub struct OpenOptions {
     pub only: Option<Vec<Split>>,
     /// The class to read, all if none is given; questions of unknown class are always read.
     pub only_class: Option<WordClass>,
+    /// Whether bad questions of CNN QA are left out and counted; else the first is an error.
+    pub skip_bad: bool,
 }
 
 impl OpenOptions {
@@ -32,12 +34,18 @@ impl OpenOptions {
 }
 
 /// What was odd about a set but no error, counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Warnings {
     /// Questions whose candidate list has empty fields.
     pub empty_candidate_fields: usize,
     /// Questions whose context stands in no book, though running text is there.
     pub contexts_outside_books: usize,
+    /// Questions that were left out because something is wrong with them.
+    pub bad: usize,
+    /// What is wrong with the first of them.
+    pub first_bad: Option<String>,
+    /// Questions of the Daily Mail, the half of CNN QA's release that the paper did not use.
+    pub of_daily_mail: usize,
 }
 
 impl Warnings {
@@ -59,6 +67,14 @@ impl Warnings {
                 "{found} with a context that is not in the running text: their book is unknown"
             ));
         }
+        if let Some(first) = &self.first_bad {
+            let found = questions(self.bad);
+            sentences.push(format!("{found} left out as bad, the first: {first}"));
+        }
+        if self.of_daily_mail > 0 {
+            let found = questions(self.of_daily_mail);
+            sentences.push(format!("{found} of the Daily Mail left out: the paper used CNN alone"));
+        }
         sentences
     }
 
@@ -69,8 +85,8 @@ impl Warnings {
 }
 
 impl QuestionSet {
-    /// Opens a compact form, a folder in the layout of the released CBT, or a file that ends in `.txt`,
-    /// `.jsonl` or `.parquet`.
+    /// Opens a compact form, a folder in the layout of the released CBT, folders of `.question` files, or a file
+    /// that ends in `.txt`, `.jsonl`, `.parquet` or `.question`.
     ///
     /// # Errors
     /// [`Error::Missing`], [`Error::NoSet`], [`Error::UnknownEnding`], [`Error::Empty`], and those of the
@@ -108,6 +124,8 @@ fn open_file(path: &Path, options: &OpenOptions) -> Result<(QuestionSet, Warning
             let folder = path.parent().unwrap_or(Path::new(""));
             open_cbt_files(vec![(path.to_owned(), options)], folder, &splits)
         }
+        Some("question") => cnn::read_file(path, &options),
+        Some("jsonl") if cnn::is_news(path)? => cnn::read_lines(open()?, path, &options),
         Some("jsonl") => jsonl::read(open()?, path, &options),
         Some("parquet") => parquet::read(open()?, path, &options),
         _ => Err(Error::UnknownEnding { path: path.to_owned() }),
@@ -145,7 +163,11 @@ fn open_released(folder: &Path, options: &OpenOptions) -> Result<(QuestionSet, W
         }
     }
     if files.is_empty() {
-        return Err(Error::NoSet { path: folder.to_owned() });
+        let questions = cnn::files(folder)?;
+        return match questions.is_empty() {
+            true => Err(Error::NoSet { path: folder.to_owned() }),
+            false => cnn::read_folder(folder, questions, options),
+        };
     }
     files.sort();
     files.retain(|((split, class), _)| options.wants(Some(*split), Some(*class)));

@@ -54,6 +54,9 @@ pub struct Window {
     pub mention: Option<usize>,
     /// How much it counts, on the model's own scale.
     pub weight: f64,
+    /// The match that its attention was made from, where the model has attention.
+    #[serde(default)]
+    pub score: Option<f64>,
     /// Whether it is the supporting memory m̃ of §3.3.
     pub is_supporting: bool,
 }
@@ -199,6 +202,7 @@ pub(crate) mod tests {
             candidate: Some(candidate),
             mention: Some(mention),
             weight,
+            score: Some(3.0 + weight.ln()),
             is_supporting: weight == 0.5,
         };
         Looked {

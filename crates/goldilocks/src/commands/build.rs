@@ -1,5 +1,6 @@
-//! `goldilocks build`: books → a folder of questions (§2).
+//! `goldilocks build`: books → a folder of questions (§2); news: see `build_news`.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -10,6 +11,7 @@ use questions::{
 };
 use rayon::prelude::*;
 
+use super::build_news;
 use crate::books::{Source, sources};
 use crate::cli::VERSION;
 use crate::failure::Failure;
@@ -18,13 +20,15 @@ use crate::progress::Progress;
 /// Options of `build`.
 #[derive(clap::Args, Debug, Default)]
 pub struct Options {
-    /// .txt and .epub files, or folders of them [default: the embedded tales]
+    /// .txt and .epub files, or folders of them; with `--like cnn`, .jsonl files of anonymised news articles
+    /// [default: the embedded tales, or news]
     #[arg(value_name = "BOOK")]
     books: Vec<PathBuf>,
     /// Folder to write the questions into
     #[arg(short, long, value_name = "DIR", default_value = "questions")]
     output: PathBuf,
-    /// Leave nothing out of the books, as the released CBT did: title pages, contents, captions
+    /// cbt: leave nothing out of the books, as the released CBT did: title pages, contents, captions; cnn: ask for
+    /// an entity of an article's first sentences
     #[arg(long, value_name = "SET")]
     like: Option<super::Like>,
     /// Seed of every random choice: splits, candidates, which questions are kept
@@ -34,8 +38,14 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     split: Option<PathBuf>,
     /// Keep at most as many questions of each class as the released CBT has [default: all]
+    #[arg(long, value_name = "SET", value_parser = ["cbt"])]
+    counts: Option<String>,
+    /// With `--like cnn`: how many of an article's sentences are asked about [default: 3]
+    #[arg(long, value_name = "N")]
+    leads: Option<NonZeroUsize>,
+    /// With `--like cnn`: real questions of CNN QA, of which those for training join the others
     #[arg(long, value_name = "SET")]
-    counts: Option<super::Like>,
+    with: Option<PathBuf>,
     /// Classes of words to ask for
     #[arg(long, value_name = "CLASS", value_delimiter = ',', value_parser = super::word_class)]
     classes: Vec<WordClass>,
@@ -69,6 +79,15 @@ struct BookLine {
 pub fn run(options: &Options, progress: Progress) -> Result<()> {
     if options.output.exists() && !options.force {
         return Err(Failure::OutputExists { path: options.output.clone() }.into());
+    }
+    if options.like == Some(super::Like::Cnn) {
+        return build_news::run(&options.news()?, progress);
+    }
+    for (flag, is_given) in [("--leads", options.leads.is_some()), ("--with", options.with.is_some())] {
+        if is_given {
+            let message = "expected `--like cnn` beside it: it is about news articles".to_owned();
+            return Err(Failure::Setting { what: flag, message }.into());
+        }
     }
     let (built, lines) = build(options, progress)?;
     options.show(&built, &lines)
@@ -119,6 +138,31 @@ fn build(options: &Options, progress: Progress) -> Result<(Built, Vec<BookLine>)
 }
 
 impl Options {
+    /// What is asked for, as far as news are concerned.
+    fn news(&self) -> Result<build_news::Options<'_>> {
+        let of_books = [
+            ("--split", self.split.is_some()),
+            ("--counts", self.counts.is_some()),
+            ("--classes", !self.classes.is_empty()),
+            ("--context", self.context.is_some()),
+            ("--within-chapters", self.within_chapters),
+            ("--set", !self.rules.is_empty()),
+        ];
+        if let Some((flag, _)) = of_books.into_iter().find(|(_, is_given)| *is_given) {
+            let message = "expected no such flag with `--like cnn`: it is about books".to_owned();
+            return Err(Failure::Setting { what: flag, message }.into());
+        }
+        Ok(build_news::Options {
+            articles: &self.books,
+            with: self.with.as_deref(),
+            leads: self.leads.map_or(build_news::DEFAULT_LEADS, NonZeroUsize::get),
+            seed: self.seed,
+            skip_bad: self.skip_bad,
+            output: &self.output,
+            force: self.force,
+        })
+    }
+
     fn rules(&self) -> Result<Rules> {
         let mut table = toml::Table::new();
         for text in &self.rules {
@@ -181,7 +225,7 @@ impl Options {
     }
 
     fn counts(&self) -> Counts {
-        self.counts.map_or(Counts::All, |super::Like::Cbt| Counts::Cbt)
+        if self.counts.is_some() { Counts::Cbt } else { Counts::All }
     }
 
     /// Inputs by hash, rules, seed and version: what it takes to build the same folder again.

@@ -88,7 +88,7 @@ impl Options {
     }
 
     fn numbered(&self, set: &QuestionSet, number: usize) -> Result<usize> {
-        let Origin { class, on } = &self.origin;
+        let Origin { class, on, .. } = &self.origin;
         let is_counted = |&place: &usize| {
             let fits_class = class.is_none_or(|class| set.class(place).is_none_or(|c| c == class));
             fits_class
@@ -162,6 +162,7 @@ fn looked(example: &Example<'_>, prediction: &Prediction, explanation: Explanati
         candidate: look.candidate,
         mention: look.instance,
         weight: f64::from(look.weight),
+        score: look.score.map(f64::from),
         is_supporting: look.is_supporting,
     };
     Looked {

@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod bench;
 pub mod build;
+pub mod build_news;
 pub mod combine;
 pub mod compare;
 pub mod convert;
@@ -32,11 +33,13 @@ use crate::failure::Failure;
 
 pub use ::report::thousands;
 
-/// A set to be like: so far the released Children's Book Test alone.
-#[derive(clap::ValueEnum, Clone, Copy, Debug)]
+/// A set to be like.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Like {
     /// The released Children's Book Test
     Cbt,
+    /// CNN QA: news articles whose entities are anonymised
+    Cnn,
 }
 
 /// Writes to stdout; a closed pipe is an error here, which `main` takes for success.

@@ -14,8 +14,8 @@ pub struct Options {
     #[arg(value_name = "FILE")]
     book: PathBuf,
     /// Leave nothing out, as the released CBT did: title pages, contents and captions stay
-    #[arg(long, value_name = "SET")]
-    like: Option<super::Like>,
+    #[arg(long, value_name = "SET", value_parser = ["cbt"])]
+    like: Option<String>,
 }
 
 /// Prints `word TAB pos TAB ner`, a blank line after a sentence.

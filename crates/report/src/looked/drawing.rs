@@ -140,9 +140,11 @@ fn class(whose: Whose) -> &'static str {
 }
 
 fn circle(svg: &mut String, looked: &Looked, words: &[Placed], (strength, window): (f64, &Window)) {
+    let score = window.score.map(|score| format!(", score {}", printed(score)));
     let tip = format!(
-        "{}{}",
+        "{}{}{}",
         printed(window.weight),
+        score.unwrap_or_default(),
         if window.is_supporting { ", the supporting memory" } else { "" }
     );
     let _ = write!(

@@ -10,8 +10,8 @@ const WIDTH: usize = 80;
 const SHOWN: usize = 12;
 /// What a bar is at its longest.
 const BAR: f64 = 8.0;
-/// Where the text of a window begins.
-const INDENT: usize = 25;
+/// Where the text of a window begins, with scores.
+const INDENT: usize = 32;
 const LABEL: usize = 10;
 /// Stands for a space that lines are not broken at; no word has it.
 const SPACE: char = '\u{e000}';
@@ -28,6 +28,9 @@ pub fn write(looked: &Looked) -> String {
     }
     lines.push(String::new());
     let windows = looked.by_strength();
+    if windows.iter().any(|(_, window)| window.score.is_some()) {
+        lines.push("  attention        score  sentence".to_owned());
+    }
     lines.extend(
         windows.iter().take(SHOWN).map(|&(strength, window)| line(looked, strength, window)),
     );
@@ -63,7 +66,8 @@ fn line(looked: &Looked, strength: f64, window: &Window) -> String {
     let mark = if window.is_supporting { '*' } else { ' ' };
     let bar = "█".repeat((strength * BAR).round() as usize);
     let sentence = 1 + looked.sentence_of(window.mention.unwrap_or(window.words.start));
-    let start = format!("{mark} {:>6} {bar:8} {sentence:>4}  ", printed(window.weight));
+    let score = window.score.map_or(String::new(), |score| format!("{:>6} ", printed(score)));
+    let start = format!("{mark} {:>6} {bar:8} {score}{sentence:>4}  ", printed(window.weight));
     format!("{start}{}", around_mention(looked, window, WIDTH - INDENT))
 }
 
@@ -114,9 +118,10 @@ mod tests {
             Query     So [     ] woke at last .
             Window    So [     ] woke at
 
-            *    .50 ████████    1  … , and ▸Otto◂ slept . …
-                 .25 ████        1  ▸Anna◂ fed the …
-                 .20 ███         2  … up , ▸Otto◂ ! …
+              attention        score  sentence
+            *    .50 ████████   2.31    1  … , and ▸Otto◂ slept . …
+                 .25 ████       1.61    1  ▸Anna◂ fed the …
+                 .20 ███        1.39    2  … up , ▸Otto◂ ! …
               * the supporting memory
 
             Answer    Otto .70   Anna .25   hen .05

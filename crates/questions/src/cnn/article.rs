@@ -1,0 +1,115 @@
+//! An article with one question about it, as its file has it → checked, then words in a [`QuestionSet`].
+
+use corpus::WordId;
+
+use crate::flaw::Flaw;
+use super::numbering::Numbering;
+use crate::{BLANK, BookText, NewQuestion, QuestionSet, Split, sentence};
+
+/// The missing entity of a query, as the files have it.
+const PLACEHOLDER: &str = "@placeholder";
+/// The articles of the release have up to 527 entities. Chosen: a list many times as long is no article.
+const MOST_CANDIDATES: usize = 2_000;
+
+/// A question about an article.
+pub(crate) struct Article<'a> {
+    /// Its address; none where it is not known.
+    pub url: Option<&'a str>,
+    pub text: &'a str,
+    pub query: &'a str,
+    /// None where it is not known.
+    pub answer: Option<&'a str>,
+    pub split: Option<Split>,
+    /// The [`entities`] of the text: the candidates.
+    pub entities: Vec<&'a str>,
+}
+
+/// What is wrong with an article's question.
+pub(crate) enum Wrong {
+    Query(Flaw),
+    Answer(Flaw),
+    Text(Flaw),
+}
+
+impl Article<'_> {
+    /// Adds the question, with the article as a book of its own. A question with a flaw leaves no trace.
+    pub fn push(&self, set: &mut QuestionSet, numbering: &mut Numbering) -> Result<(), Wrong> {
+        let candidates = &self.entities;
+        self.check()?;
+        let first = set.n_sentences();
+        let mut sentence: Vec<WordId> = Vec::new();
+        numbering.number(self.text, set, |set, id, word| {
+            sentence.push(id);
+            if matches!(word, "." | "?" | "!") {
+                set.push_sentence(sentence.drain(..));
+            }
+        });
+        if !sentence.is_empty() {
+            set.push_sentence(sentence);
+        }
+        let sentences = first..set.n_sentences();
+        let query: Vec<WordId> = sentence::words(self.query)
+            .map(|word| if word == PLACEHOLDER { BLANK } else { set.intern(word) })
+            .collect();
+        let book = self.url.map(|url| {
+            let sentences = sentences.clone();
+            set.push_book(BookText { name: url.to_owned(), split: self.split, sentences })
+        });
+        let place = |answer| candidates.iter().position(|&candidate| candidate == answer);
+        let answer = self.answer.and_then(place);
+        let candidates: Vec<WordId> = candidates.iter().map(|word| set.intern(word)).collect();
+        set.push(NewQuestion {
+            context: sentences,
+            query: &query,
+            candidates: &candidates,
+            answer,
+            class: None,
+            split: self.split,
+            book,
+        });
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), Wrong> {
+        let times = |blank| sentence::words(self.query).filter(|&word| word == blank).count();
+        match (times(PLACEHOLDER), times(crate::BLANK_WORD)) {
+            (1, 0) => {}
+            (1, found) => return Err(Wrong::Query(Flaw::Blanks { found: found + 1 })),
+            (found, _) => return Err(Wrong::Query(Flaw::Placeholders { found })),
+        }
+        match self.entities.len() {
+            found @ 0..2 => return Err(Wrong::Text(Flaw::FewCandidates { found })),
+            2..=MOST_CANDIDATES => {}
+            found => {
+                return Err(Wrong::Text(Flaw::ManyCandidates { found, most: MOST_CANDIDATES }));
+            }
+        }
+        match self.answer.filter(|answer| !self.entities.contains(answer)) {
+            None => Ok(()),
+            Some(answer) => Err(Wrong::Answer(Flaw::AnswerNotInArticle {
+                answer: answer.to_owned(),
+                n_entities: self.entities.len(),
+            })),
+        }
+    }
+}
+
+/// The distinct entities of a text, in the order of their numbers.
+pub(crate) fn entities(text: &str) -> Vec<&str> {
+    let bytes = text.as_bytes();
+    let mentions = memchr::memchr_iter(b'@', bytes).filter_map(|at| {
+        let starts = at == 0 || bytes[at - 1] == b' ';
+        let end = bytes[at..].iter().position(|&byte| byte == b' ').map_or(text.len(), |n| at + n);
+        (starts && is_entity(&text[at..end])).then_some(&text[at..end])
+    });
+    let mut entities: Vec<&str> = mentions.collect();
+    entities.sort_unstable_by_key(|&entity| (entity.len(), entity));
+    entities.dedup();
+    entities
+}
+
+/// `@entity0`, `@entity1`, …
+pub(crate) fn is_entity(word: &str) -> bool {
+    let number = word.strip_prefix("@entity").unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}

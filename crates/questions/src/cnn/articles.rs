@@ -1,0 +1,121 @@
+//! Anonymised news articles, which questions can be made from: JSON lines → [`NewsArticle`]s in their splits.
+//!
+//! | key | holds |
+//! |---|---|
+//! | `sentences` | the article, its entities written `@entity0`, `@entity1`, … |
+//! | `split` | `train`, `valid` or `test`, or as CNN QA has them; null or absent: drawn |
+//! | `id` | a name or a number; the line's number if it is absent |
+//!
+//! Other keys are passed over.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use rand::seq::SliceRandom;
+use serde::Deserialize;
+
+use super::folder::split_from;
+use crate::error::{At, Error, Result};
+use crate::flaw::Flaw;
+use crate::jsonl::{Kind, parse};
+use crate::seeds::generator;
+use crate::splits::draw_splits;
+use crate::{Split, Warnings};
+
+/// Articles written for this program, none of them about real people or events: the news for tests, and for
+/// whoever has no other.
+pub const NEWS: &str = include_str!("../../news.jsonl");
+
+/// Of the training articles, one in so many is held out for validation where none is. Chosen.
+const HELD_OUT: usize = 20;
+
+/// An article without questions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewsArticle {
+    /// Split and id as its file has them.
+    pub name: String,
+    /// Which part of the questions its own belong to; none until [`allocate`] draws it.
+    pub split: Option<Split>,
+    /// Its sentences: words joined by single spaces.
+    pub sentences: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    sentences: Vec<String>,
+    #[serde(default)]
+    split: Option<String>,
+    #[serde(default)]
+    id: Option<serde_json::Value>,
+}
+
+const KEYS: &[(&str, Kind)] = &[("sentences", Kind::List), ("split", Kind::TextOrNone)];
+
+impl NewsArticle {
+    /// Reads articles, one a line; `path` is for messages alone. Bad lines are skipped and counted if asked for.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] with the line, unless bad ones are to be skipped; [`Error::Read`].
+    pub fn read(input: impl Read, path: &Path, skip_bad: bool) -> Result<(Vec<Self>, Warnings)> {
+        let (mut articles, mut warnings) = (Vec::new(), Warnings::default());
+        for (line, text) in (1..).zip(BufReader::new(input).split(b'\n')) {
+            let text = text.map_err(|cause| Error::Read { path: path.to_owned(), cause })?;
+            if text.trim_ascii().is_empty() {
+                continue;
+            }
+            match Self::from_line(&text, line) {
+                Ok(article) => articles.push(article),
+                Err(flaw) => {
+                    let (path, at) = (path.to_owned(), At::Line(line));
+                    let error = Error::Malformed { path, at, flaw };
+                    if !skip_bad {
+                        return Err(error);
+                    }
+                    warnings.bad += 1;
+                    warnings.first_bad.get_or_insert(error.to_string());
+                }
+            }
+        }
+        Ok((articles, warnings))
+    }
+
+    fn from_line(bytes: &[u8], line: usize) -> Result<Self, Flaw> {
+        let text = std::str::from_utf8(bytes).map_err(|_| Flaw::NotUtf8)?;
+        let Line { sentences, split, id } =
+            parse(text, KEYS).map_err(|flaw| Flaw::Article(flaw.into()))?;
+        let split = split.as_deref().map(|split| {
+            let (found, expected) = (format!("`{split}`"), "`train`, `valid` or `test`");
+            let wrong = Flaw::Article(Flaw::Value { key: "split", expected, found }.into());
+            split_from(split).ok_or(wrong)
+        });
+        let split = split.transpose()?;
+        let id = id.map_or_else(
+            || line.to_string(),
+            |id| id.as_str().map_or_else(|| id.to_string(), str::to_owned),
+        );
+        let name = split.map_or(id.clone(), |split| format!("{} {id}", split.code()));
+        let sentences = sentences.iter().map(|sentence| sentence.trim_ascii().to_owned());
+        let sentences = sentences.filter(|sentence| !sentence.is_empty()).collect();
+        Ok(Self { name, split, sentences })
+    }
+}
+
+/// Gives every article a split: its own if it has one. Those without are drawn as books are; and if none is for
+/// validation, a twentieth of the training articles is held out, so that settings are never chosen on the test.
+pub fn allocate(articles: &mut [NewsArticle], seed: u64) {
+    let without: Vec<usize> = places(articles, None);
+    let names: Vec<&str> = without.iter().map(|&place| articles[place].name.as_str()).collect();
+    for (place, split) in without.iter().zip(draw_splits(&names, seed)) {
+        articles[*place].split = Some(split);
+    }
+    let mut training = places(articles, Some(Split::Train));
+    if places(articles, Some(Split::Valid)).is_empty() && training.len() > 1 {
+        training.shuffle(&mut generator(seed, &["held-out articles"]));
+        let n_held_out = (training.len() / HELD_OUT).max(1);
+        training[..n_held_out].iter().for_each(|&place| articles[place].split = Some(Split::Valid));
+    }
+}
+
+fn places(articles: &[NewsArticle], split: Option<Split>) -> Vec<usize> {
+    (0..articles.len()).filter(|&place| articles[place].split == split).collect()
+}

@@ -1,0 +1,142 @@
+//! Many questions, read in parts and in parallel → one set, in the order of the files.
+//!
+//! A few parts are held at a time. Questions about one article share its text, whichever parts they came in.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+
+use foldhash::fast::FixedState;
+
+use super::numbering::Numbering;
+use crate::error::{Error, Result};
+use crate::{BookText, NewQuestion, OpenOptions, QuestionSet, Split, Warnings};
+
+/// Questions read one after the other, and what was wrong with others.
+#[derive(Default)]
+pub(crate) struct Part {
+    pub set: QuestionSet,
+    /// Numbers the words of the set.
+    pub numbering: Numbering,
+    /// Questions of the release's other half, which were not read.
+    pub of_daily_mail: usize,
+    bad: usize,
+    first_bad: Option<Error>,
+}
+
+impl Part {
+    /// Notes a question that could not be read; tells whether to go on.
+    pub fn note(&mut self, read: Result<()>, options: &OpenOptions) -> bool {
+        let Err(error) = read else { return true };
+        self.bad += 1;
+        self.first_bad.get_or_insert(error);
+        options.skip_bad
+    }
+}
+
+/// Reads parts, a few at a time: while they are read in parallel, those before them join the set.
+pub(crate) fn gather<W: Sync>(
+    path: &Path,
+    options: &OpenOptions,
+    mut waves: impl Iterator<Item = Result<W>> + Send,
+    read: impl Fn(&W) -> Vec<Part> + Sync,
+) -> Result<(QuestionSet, Warnings)> {
+    let mut gathered = Gathered::new(options, path);
+    let mut parts = Vec::new();
+    loop {
+        let next = || waves.next().transpose().map(|wave| wave.map(|wave| read(&wave)));
+        let (added, next) = rayon::join(|| gathered.add(std::mem::take(&mut parts)), next);
+        added?;
+        match next? {
+            Some(next) => parts = next,
+            None => return gathered.finish(),
+        }
+    }
+}
+
+struct Gathered<'o> {
+    options: &'o OpenOptions,
+    path: &'o Path,
+    set: QuestionSet,
+    books: HashMap<(String, Option<Split>), usize, FixedState>,
+    warnings: Warnings,
+    first_bad: Option<Error>,
+}
+
+impl<'o> Gathered<'o> {
+    fn new(options: &'o OpenOptions, path: &'o Path) -> Self {
+        Self {
+            options,
+            path,
+            set: QuestionSet::default(),
+            books: HashMap::default(),
+            warnings: Warnings::default(),
+            first_bad: None,
+        }
+    }
+
+    fn add(&mut self, parts: Vec<Part>) -> Result<()> {
+        for mut part in parts {
+            match part.first_bad {
+                Some(error) if !self.options.skip_bad => return Err(error),
+                Some(error) if self.first_bad.is_none() => {
+                    self.warnings.first_bad = Some(error.to_string());
+                    self.first_bad = Some(error);
+                }
+                _ => {}
+            }
+            self.warnings.bad += part.bad;
+            self.warnings.of_daily_mail += part.of_daily_mail;
+            if u32::try_from(self.set.n_words() + part.set.n_words()).is_err() {
+                return Err(Error::TooLarge { path: self.path.to_owned() });
+            }
+            self.set.adopt(&mut part.set);
+            (0..part.set.len()).for_each(|question| self.append(&part.set, question));
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, part: &QuestionSet, question: usize) {
+        let set = &mut self.set;
+        let range = part.context(question);
+        let book = part.book(question).map(|book| &part.books()[book]);
+        let known = book.and_then(|book| self.books.get(&(book.name.clone(), book.split)).copied());
+        let is_same = |stored: &Range<usize>| {
+            let mut pairs = stored.clone().zip(range.clone());
+            stored.len() == range.len()
+                && pairs.all(|(ours, theirs)| set.sentence(ours) == part.sentence(theirs))
+        };
+        let shared = known.map(|known| set.books()[known].sentences.clone()).filter(is_same);
+        let context = shared.unwrap_or_else(|| {
+            let first = set.n_sentences();
+            for sentence in range.clone() {
+                set.push_sentence(part.sentence(sentence).iter().copied());
+            }
+            first..set.n_sentences()
+        });
+        let book = known.or_else(|| {
+            let book = BookText { sentences: context.clone(), ..book?.clone() };
+            let key = (book.name.clone(), book.split);
+            let place = set.push_book(book);
+            self.books.insert(key, place);
+            Some(place)
+        });
+        set.push(NewQuestion {
+            context,
+            query: part.query(question),
+            candidates: part.candidates(question),
+            answer: part.answer(question),
+            class: part.class(question),
+            split: part.split(question),
+            book,
+        });
+    }
+
+    /// The set, or the first error where nothing could be read at all.
+    fn finish(self) -> Result<(QuestionSet, Warnings)> {
+        match self.first_bad {
+            Some(error) if self.set.is_empty() => Err(error),
+            _ => Ok((self.set, self.warnings)),
+        }
+    }
+}
