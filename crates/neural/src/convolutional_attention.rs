@@ -225,6 +225,9 @@ impl ConvolutionalAttention {
 
     /// The gradients of the parameters, which are set, not added to, and that of the states.
     ///
+    /// With e = enc, S the smoothing, s = x̃ᵀ P h: ∂(S p) = x̃ ∂e, ∂p = S ∂(S p), ∂s = p ∘ (∂p − pᵀ ∂p),
+    /// ∂x̃ = (S p) ∂eᵀ + ∂s (P h)ᵀ, ∂(P h) = x̃ᵀ ∂s.
+    ///
     /// # Shapes
     /// `gradient` n × dim: that of the states, from that of what they were joined to in `looking.joined`.
     pub fn backward<D: Device>(
