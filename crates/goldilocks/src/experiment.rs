@@ -337,8 +337,8 @@ mod tests {
             experiment.plan(false).unwrap();
         }
         let table_2 = Experiment::named("table-2").unwrap().plan(false).unwrap();
-        // Three models are Appendix E's.
-        assert_eq!(table_2.len(), MODELS.len() - 3);
+        // Three models are Appendix E's; a row goes beyond the paper.
+        assert_eq!(table_2.len(), MODELS.len() - 3 + 1);
     }
 
     #[test]
@@ -355,6 +355,31 @@ mod tests {
         assert_eq!(
             error(&format!("{row}name = '../x'")),
             "own.toml: row `../x`: a name is part of a file's name"
+        );
+    }
+
+    #[test]
+    fn combinations_are_of_rows() {
+        let text = |of: &str| {
+            format!(
+                "title = 'x'\n[[rows]]\nmodel = 'word-distance'\n[[beyond]]\nmodel = 'word-distance'\n\
+                 name = 'near'\nlabel = 'Near'\nsettings = {{ max_penalty = 2 }}\n\
+                 [[combinations]]\nname = 'both'\nlabel = 'Both'\nof = [{of}]\n"
+            )
+        };
+        let read = |of: &str| Experiment::from_toml(Path::new("own.toml"), &text(of));
+        let experiment = read("'near', 'word-distance'").unwrap();
+        assert_eq!(experiment.combinations()[0].of, ["near", "word-distance"]);
+        let plan = experiment.plan(false).unwrap();
+        let labels: Vec<Option<&str>> = plan.iter().map(|row| row.beyond.as_deref()).collect();
+        assert_eq!(labels, [None, Some("Near")]);
+        assert_eq!(
+            read("'near', 'far'").unwrap_err().to_string(),
+            "own.toml: combination `both`: no row is named `far`"
+        );
+        assert_eq!(
+            read("'near'").unwrap_err().to_string(),
+            "own.toml: combination `both`: expected two rows or more in `of`"
         );
     }
 

@@ -129,7 +129,10 @@ mod tests {
     #[test]
     fn a_choice_is_one_of_three_words() {
         let parsed = ["auto", "cpu", "cuda"].map(str::parse::<DeviceChoice>);
-        assert_eq!(parsed.map(std::result::Result::unwrap), [DeviceChoice::Auto, DeviceChoice::Cpu, DeviceChoice::Cuda]);
+        assert_eq!(
+            parsed.map(std::result::Result::unwrap),
+            [DeviceChoice::Auto, DeviceChoice::Cpu, DeviceChoice::Cuda]
+        );
         assert!("gpu".parse::<DeviceChoice>().is_err());
     }
 }

@@ -181,11 +181,7 @@ pub(crate) fn load<S: Design>(design: S, saved: &Saved<'_>) -> Result<Box<dyn Mo
 }
 
 /// A model that answers on a device.
-fn made<S: Design>(
-    design: S,
-    learnt: Arc<Learnt>,
-    choice: DeviceChoice,
-) -> Result<Box<dyn Model>> {
+fn made<S: Design>(design: S, learnt: Arc<Learnt>, choice: DeviceChoice) -> Result<Box<dyn Model>> {
     let filling = Filling { design: &design, learnt: &learnt };
     let on_device = match choice {
         DeviceChoice::Cpu => None,
@@ -310,8 +306,9 @@ impl<S: Design> Reader for NetworkReader<'_, S> {
 impl<S: Design> NetworkReader<'_, S> {
     /// What the network reads of a question; candidates that are one word to it stand once.
     fn text(&self, question: &Question<'_>) -> Cloze {
-        let numbers =
-            |words: &[WordId]| words.iter().map(|word| self.numbers[word.index()]).collect::<Vec<u32>>();
+        let numbers = |words: &[WordId]| {
+            words.iter().map(|word| self.numbers[word.index()]).collect::<Vec<u32>>()
+        };
         let context = context_of(question, &self.numbers);
         let mut candidates = numbers(question.candidates);
         candidates.sort_unstable();

@@ -14,7 +14,8 @@ pub struct Contexts {
 impl Contexts {
     /// Whole contexts, padded to the longest, for one place each.
     pub fn whole(contexts: &[&[u32]]) -> Self {
-        let length = contexts.iter().map(|words| words.len()).max().unwrap_or(0);
+        // Where all are empty, there is padding alone, which no bound lets in.
+        let length = contexts.iter().map(|words| words.len()).max().unwrap_or(0).max(1);
         let padded = |words: &&[u32]| {
             let padding = std::iter::repeat_n(0, length - words.len());
             words.iter().copied().chain(padding).collect::<Vec<u32>>()

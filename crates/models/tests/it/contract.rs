@@ -8,7 +8,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 
-use models::{DeviceChoice, Entry, Event, MODELS, Model, Saved, Settings, Training, save, score_all};
+use models::{
+    DeviceChoice, Entry, Event, MODELS, Model, Saved, Settings, Training, save, score_all,
+};
 use questions::{BLANK, Question, QuestionSet};
 use rayon::prelude::*;
 use tempfile::TempDir;

@@ -116,7 +116,8 @@ impl NewsBuilder {
     /// leaves no choice. `name` makes its shuffle another than those of other questions.
     fn push_shuffled(&mut self, draft: &Draft<'_>, name: &str) {
         let mut candidates = self.entities(draft.context.iter().flatten());
-        if candidates.len() < 2 || draft.answer.is_some_and(|answer| !candidates.contains(&answer)) {
+        if candidates.len() < 2 || draft.answer.is_some_and(|answer| !candidates.contains(&answer))
+        {
             return;
         }
         let entities = self.entities(draft.context.iter().flatten().chain(draft.query));
