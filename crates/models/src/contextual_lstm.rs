@@ -4,7 +4,10 @@
 //! It learns from running text with the sentences before each word as context, or from the training
 //! questions, as the memory networks do.
 
-use neural::{Cloze, Contexts, Initial, LstmConfig, LstmLm, Method, Sampler, Streams, Window};
+use neural::{
+    Attention, Cloze, Contexts, Initial, Joining, LstmConfig, LstmLm, Method, Sampler, Streams,
+    Window,
+};
 use numerics::device::{Device, NO_TARGET};
 use serde::Deserialize;
 
@@ -17,7 +20,7 @@ use crate::learnt::WEIGHTS;
 use crate::lexicon::{END, LOWERCASE, MIN_COUNT};
 use crate::lstm::{STEPS, STREAMS};
 use crate::settings::Range;
-use crate::{Entry, Result, Setting, epochs};
+use crate::{Entry, Error, Result, Setting, epochs};
 
 const WINDOW: Setting = Setting {
     name: "window",
@@ -35,10 +38,26 @@ const CONTEXT: Setting = Setting {
     word: None,
     doc: "Sentences before a word that are its context in running text.",
 };
+const BURN_IN: Setting = Setting {
+    name: "burn_in",
+    symbol: "",
+    default: "true",
+    range: Range::Flag,
+    word: None,
+    doc: "Whether the context is also read before the query, as running text is while training.",
+};
+const JOINING: Setting = Setting {
+    name: "joining",
+    symbol: "",
+    default: "sum",
+    range: Range::Choice(&["sum", "concatenation"]),
+    word: None,
+    doc: "What was read of the context is added to the state after a linear map, or stands beside it.",
+};
 const MAX_WORDS: Setting = Setting {
     name: "max_words",
     symbol: "",
-    default: "640",
+    default: "896",
     range: Range::Whole(1, 100_000),
     word: None,
     doc: "Words that a context has at most while training, those nearest to the word.",
@@ -61,6 +80,8 @@ pub(crate) const ENTRY: Entry = Entry {
         WINDOW,
         CONTEXT,
         MAX_WORDS,
+        BURN_IN,
+        JOINING,
         LEARNS_FROM,
         Setting { default: "0.5", ..epochs::LEARNING_RATE },
         SCHEDULE,
@@ -93,6 +114,8 @@ struct Config {
     window: usize,
     context: usize,
     max_words: usize,
+    burn_in: bool,
+    joining: Joins,
     learns_from: LearnsFrom,
     dropout: f64,
     tied: bool,
@@ -111,6 +134,30 @@ enum LearnsFrom {
     Questions,
 }
 
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Joins {
+    Sum,
+    Concatenation,
+}
+
+impl Config {
+    fn attention(&self) -> Result<Attention> {
+        let joining = match self.joining {
+            Joins::Sum => Joining::Sum,
+            Joins::Concatenation if self.tied => {
+                return Err(Error::SettingValue {
+                    key: TIED.name,
+                    expected: "`false` where `joining` is `concatenation`".to_owned(),
+                    found: "true".to_owned(),
+                });
+            }
+            Joins::Concatenation => Joining::Concatenation,
+        };
+        Ok(Attention { window: self.window | 1, joining })
+    }
+}
+
 impl Design for Config {
     type Batch = Window;
     type Network<D: Device<Real = f32>> = LstmLm<D>;
@@ -125,7 +172,7 @@ impl Design for Config {
         let config = LstmConfig {
             words: n_words,
             units: self.dim,
-            context_window: Some(self.window | 1),
+            attention: Some(self.attention()?),
             is_tied: self.tied,
             initial: learning.map_or(Initial::Zero, |_| Initial::Uniform(self.initial)),
             method: learning.map_or(Method::Sgd, |_| self.recipe.method()),
@@ -155,9 +202,13 @@ impl Design for Config {
         &self.recipe
     }
 
-    // §4.4: the context is what is attended to; the query alone is read.
+    // §4.4: the context is what is attended to. Chosen: since running text is learnt from with what was read
+    // before in mind, a question is asked so too; whether the paper's network reads the context is not said.
     fn reads(&self, context: Vec<u32>, cloze: Cloze) -> Cloze {
-        Cloze { context, ..cloze }
+        // In running text the end of the last sentence before is not attended to.
+        let attended = context.strip_suffix(&[END]).unwrap_or(&context).to_vec();
+        let read = if self.burn_in { language_network::burnt_in(context, cloze) } else { cloze };
+        Cloze { context: attended, ..read }
     }
 }
 

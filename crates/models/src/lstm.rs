@@ -124,7 +124,7 @@ impl Design for Lstm {
         let config = LstmConfig {
             words: n_words,
             units: dim,
-            context_window: None,
+            attention: None,
             is_tied: tied,
             initial: learning.map_or(Initial::Zero, |_| Initial::Uniform(initial)),
             method: learning.map_or(Method::Sgd, |_| self.config.recipe.method()),

@@ -37,6 +37,7 @@ fn main() -> Result<()> {
     let device = arguments.first().map_or("cpu", String::as_str);
     let seconds: f64 = arguments.get(1).map_or(Ok(10.0), |it| it.parse())?;
     let streams = arguments.get(2).map_or("64", String::as_str).split(',');
+    let sample: Option<usize> = arguments.get(3).map(|it| it.parse()).transpose()?;
     println!(
         "tokens/s; milliseconds a step by the clock and of processor time; ours, then PyTorch's"
     );
@@ -97,7 +98,7 @@ fn measure<D: Device>(
     let config = LstmConfig {
         words: WORDS,
         units: UNITS,
-        context_window: None,
+        attention: None,
         is_tied: false,
         initial: Initial::Uniform(0.08),
         method: Method::Sgd,

@@ -13,8 +13,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use neural::{
-    Contexts, Initial, LexicalConfig, LexicalMemory, LstmConfig, LstmLm, Method, Network, Runs,
-    Window,
+    Attention, Contexts, Initial, Joining, LexicalConfig, LexicalMemory, LstmConfig, LstmLm,
+    Method, Network, Runs, Window,
 };
 use numerics::device::{Cpu, Cuda, Device};
 use rand::{Rng, SeedableRng};
@@ -99,7 +99,7 @@ fn contextual_lstm<D: Device>(device: &D) -> neural::Result<LstmLm<D>> {
     let config = LstmConfig {
         words: WORDS,
         units: 256,
-        context_window: Some(5),
+        attention: Some(Attention { window: 5, joining: Joining::Sum }),
         is_tied: false,
         initial: Initial::Uniform(0.08),
         method: Method::Sgd,

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! context words ──F──▶ x̃ ─────────────┬──────────────────┐
-//! states h ──P──▶ queries ──x̃ᵀ P h──▶ softmax ──smooth──▶ enc ──join──▶ h + enc
+//! states h ──P──▶ queries ──x̃ᵀ P h──▶ softmax ──smooth──▶ enc ──join──▶ h with enc
 //! ```
 //!
 //! Consecutive words share nearly all of their contexts. So a context holds all words that any word of a
@@ -16,6 +16,24 @@ use crate::contexts::Contexts;
 use crate::parameters::{Initial, Parameter, Parameters, Plan};
 use crate::{Embedding, Result};
 
+/// The layer's settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attention {
+    /// How many words of the context are read together, an odd number (paper: 5).
+    pub window: usize,
+    /// How what was read joins the state; the paper does not say.
+    pub joining: Joining,
+}
+
+/// How what was read joins a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Joining {
+    /// It is added after a linear map.
+    Sum,
+    /// It stands beside the state.
+    Concatenation,
+}
+
 /// The layer's parameters.
 #[derive(Clone, Debug)]
 pub struct ConvolutionalAttention {
@@ -23,8 +41,8 @@ pub struct ConvolutionalAttention {
     embedding: Embedding,
     /// P, states → queries, dim × dim.
     matching: Parameter,
-    /// What was read → what joins the state, dim × dim.
-    joining: Parameter,
+    /// What was read → what is added to the state, dim × dim; without it, it stands beside the state.
+    joining: Option<Parameter>,
     /// Words to the left and right of one that are read with it: a window of 2 · reach + 1.
     reach: usize,
 }
@@ -47,8 +65,8 @@ pub struct Looking<D: Device> {
     scores: D::Array,
     /// enc, n × dim, and its gradient.
     read: [D::Array; 2],
-    /// h + enc, n × dim.
-    pub joined: D::Array,
+    /// States and what was read, n × [`ConvolutionalAttention::joined_dim`], and their gradient.
+    pub joined: [D::Array; 2],
 }
 
 /// In which order places stand.
@@ -103,17 +121,36 @@ impl Shape {
 
 impl ConvolutionalAttention {
     /// One more layer of a network.
-    pub fn plan(plan: &mut Plan, [words, dim]: [usize; 2], reach: usize, initial: Initial) -> Self {
+    pub fn plan(
+        plan: &mut Plan,
+        [words, dim]: [usize; 2],
+        attention: Attention,
+        initial: Initial,
+    ) -> Self {
         Self {
             embedding: Embedding::plan(plan, "context.embedding", [words, dim], initial),
             matching: plan.add("context.matching", [dim, dim], initial),
-            joining: plan.add("context.joining", [dim, dim], initial),
-            reach,
+            joining: match attention.joining {
+                Joining::Sum => Some(plan.add("context.joining", [dim, dim], initial)),
+                Joining::Concatenation => None,
+            },
+            reach: attention.window / 2,
         }
     }
 
     fn dim(&self) -> usize {
         self.matching.rows()
+    }
+
+    /// Numbers in a state with what was read.
+    pub fn joined_dim(&self) -> usize {
+        if self.joining.is_some() { self.dim() } else { 2 * self.dim() }
+    }
+
+    /// The halves of states with what was read beside them, n × dim.
+    fn halves(&self, n: usize) -> Layout {
+        let (columns, row_stride) = (self.dim(), self.joined_dim());
+        Layout { rows: n, columns, row_stride, batch: 1, batch_stride: 0 }
     }
 
     /// Room for contexts and the places that look at them.
@@ -139,12 +176,12 @@ impl ConvolutionalAttention {
             smoothed: device.zeros(n * shape.length)?,
             scores: device.zeros(n * shape.length)?,
             read: pair(n * dim)?,
-            joined: device.zeros(n * dim)?,
+            joined: pair(n * self.joined_dim())?,
             shape,
         })
     }
 
-    /// States → states with what the context adds to them, in `looking.joined`.
+    /// States → states with what was read of the context, in `looking.joined`.
     ///
     /// # Shapes
     /// `states` n × dim.
@@ -156,7 +193,7 @@ impl ConvolutionalAttention {
     ) {
         let Parameters { device, values, .. } = parameters;
         let (dim, shape) = (self.dim(), looking.shape);
-        let Looking { words, bounds, attention, smoothed, joined, .. } = looking;
+        let Looking { words, bounds, attention, smoothed, .. } = looking;
         let [embedded, _] = &mut looking.embedded;
         let [queries, _] = &mut looking.queries;
         let [read, _] = &mut looking.read;
@@ -175,16 +212,24 @@ impl ConvolutionalAttention {
         device.smooth_rows(smoothed.all_mut(), attention.all(), bounds.all(), self.reach);
         let smoothed = shape.places(smoothed, shape.length);
         device.multiply(shape.places_mut(read, dim), SET, smoothed, embedded);
-        // Chosen: what was read is summed with the state after a linear map.
-        device.copy(joined.all_mut(), states);
-        let joining = self.joining.matrix(values);
-        device.multiply(joined.all_mut().rows_of(dim), ADD, read.all().rows_of(dim), joining);
+        let ([joined, _], read) = (&mut looking.joined, read.all().rows_of(dim));
+        if let Some(joining) = &self.joining {
+            device.copy(joined.all_mut(), states);
+            device.multiply(joined.all_mut().rows_of(dim), ADD, read, joining.matrix(values));
+        } else {
+            let (halves, len) = (self.halves(shape.contexts * shape.places), joined.len());
+            device.copy_rows(joined.all_mut().laid_out(halves), states.rows_of(dim));
+            device.copy_rows(joined.part_mut(dim..len).laid_out(halves), read);
+        }
     }
 
     /// The gradients of the parameters, which are set, not added to, and that of the states.
     ///
+    /// With e = enc, S the smoothing, s = x̃ᵀ P h: ∂(S p) = x̃ ∂e, ∂p = S ∂(S p), ∂s = p ∘ (∂p − pᵀ ∂p),
+    /// ∂x̃ = (S p) ∂eᵀ + ∂s (P h)ᵀ, ∂(P h) = x̃ᵀ ∂s.
+    ///
     /// # Shapes
-    /// `gradient` n × dim: that of `looking.joined` becomes that of the states.
+    /// `gradient` n × dim: that of the states, from that of what they were joined to in `looking.joined`.
     pub fn backward<D: Device>(
         &self,
         parameters: &mut Parameters<D>,
@@ -199,11 +244,17 @@ impl ConvolutionalAttention {
         let [queries, queries_gradient] = &mut looking.queries;
         let [read, read_gradient] = &mut looking.read;
 
-        let above = gradient.reborrow().read().rows_of(dim);
-        let into = self.joining.matrix_mut(gradients);
-        device.multiply(into, SET, read.all().rows_of(dim).transposed(), above);
-        let joining = self.joining.matrix(values).transposed();
-        device.multiply(read_gradient.all_mut().rows_of(dim), SET, above, joining);
+        let (above, of_read) = (looking.joined[1].all(), read_gradient.all_mut().rows_of(dim));
+        if let Some(joining) = &self.joining {
+            device.copy(gradient.reborrow(), above);
+            let (above, read) = (above.rows_of(dim), read.all().rows_of(dim));
+            device.multiply(of_read, SET, above, joining.matrix(values).transposed());
+            device.multiply(joining.matrix_mut(gradients), SET, read.transposed(), above);
+        } else {
+            let halves = self.halves(shape.contexts * shape.places);
+            device.copy_rows(gradient.reborrow().rows_of(dim), above.laid_out(halves));
+            device.copy_rows(of_read, above.part(dim..above.len).laid_out(halves));
+        }
 
         // enc = x̃ᵀ p̄
         let read_gradient = shape.places(read_gradient, dim);
@@ -281,10 +332,11 @@ mod tests {
         looking: Looking<Cpu<f64>>,
     }
 
-    fn trial(order: Order) -> Trial {
+    fn trial(order: Order, joining: Joining) -> Trial {
         let (device, mut plan) = (Cpu::default(), Plan::default());
         let initial = Initial::Uniform(1.0);
-        let layer = ConvolutionalAttention::plan(&mut plan, [5, DIM], 1, initial);
+        let attention = Attention { window: 3, joining };
+        let layer = ConvolutionalAttention::plan(&mut plan, [5, DIM], attention, initial);
         let states = plan.add("states", [6, DIM], initial);
         let parameters = plan.build(&device, 5).unwrap();
         let looking = layer.looking(&device, &contexts(), order).unwrap();
@@ -295,7 +347,7 @@ mod tests {
         fn forward(&mut self) -> Vec<f64> {
             let states = self.states.of(&self.parameters.values);
             self.layer.forward(&self.parameters, states, &mut self.looking);
-            self.parameters.device.read(self.looking.joined.all()).unwrap()
+            self.parameters.device.read(self.looking.joined[0].all()).unwrap()
         }
 
         /// L = Σ gᵢ yᵢ with some numbers g, and all gradients.
@@ -303,9 +355,8 @@ mod tests {
             let device = self.parameters.device.clone();
             let joined = self.forward();
             let above = numbers(joined.len());
-            let mut gradient = device.zeros(above.len()).unwrap();
-            device.write(gradient.all_mut(), &above).unwrap();
-            let mut states = device.zeros(above.len()).unwrap();
+            device.write(self.looking.joined[1].all_mut(), &above).unwrap();
+            let [mut gradient, mut states] = [(); 2].map(|()| device.zeros(6 * DIM).unwrap());
             device.copy(states.all_mut(), self.states.of(&self.parameters.values));
             let (parameters, looking) = (&mut self.parameters, &mut self.looking);
             self.layer.backward(parameters, states.all(), gradient.all_mut(), looking);
@@ -316,10 +367,15 @@ mod tests {
 
     #[test]
     fn gradients_are_those_of_central_differences() {
-        for order in [Order::StepByStep, Order::ContextByContext] {
+        for (order, joining) in [
+            (Order::StepByStep, Joining::Sum),
+            (Order::ContextByContext, Joining::Sum),
+            (Order::StepByStep, Joining::Concatenation),
+        ] {
+            let mut trial = trial(order, joining);
             let worst =
-                worst_gradient_error(&mut trial(order), |trial| &mut trial.parameters, Trial::loss);
-            assert!(worst < 1e-6, "{order:?}: {worst}");
+                worst_gradient_error(&mut trial, |trial| &mut trial.parameters, Trial::loss);
+            assert!(worst < 1e-6, "{order:?}, {joining:?}: {worst}");
         }
     }
 
@@ -329,7 +385,8 @@ mod tests {
             trial.parameters.device.read(parameter.of(&trial.parameters.values)).unwrap()
         };
         let table = read(&trial.layer.embedding.table);
-        let (matching, joining) = (read(&trial.layer.matching), read(&trial.layer.joining));
+        let (matching, joining) =
+            (read(&trial.layer.matching), read(trial.layer.joining.as_ref().unwrap()));
         let embedded: Vec<&[f64]> =
             context.iter().map(|&word| &table[word as usize * DIM..][..DIM]).collect();
         let weight = |x: &[f64]| {
@@ -358,9 +415,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_read_can_stand_beside_the_state() {
+        let mut trial = trial(Order::StepByStep, Joining::Concatenation);
+        let joined = trial.forward();
+        let device = &trial.parameters.device;
+        let states = device.read(trial.states.of(&trial.parameters.values)).unwrap();
+        let read = device.read(trial.looking.read[0].all()).unwrap();
+        for (place, joined) in joined.chunks(2 * DIM).enumerate() {
+            assert_eq!(joined[..DIM], states[place * DIM..][..DIM]);
+            assert_eq!(joined[DIM..], read[place * DIM..][..DIM]);
+        }
+    }
+
+    #[test]
     fn each_place_sees_its_own_context_alone() {
         for order in [Order::StepByStep, Order::ContextByContext] {
-            let mut trial = trial(order);
+            let mut trial = trial(order, Joining::Sum);
             let joined = trial.forward();
             let states = trial.parameters.device.read(trial.states.of(&trial.parameters.values));
             let (states, contexts) = (states.unwrap(), contexts());

@@ -239,6 +239,10 @@ impl Hops {
 
     /// The gradients of the parameters, which are set, not added to.
     ///
+    /// With s = cᵀ u, α = softmax(s), z = H u + mᵀ α and g = ∂z, which is ∂uᵏ⁺¹ where ReLU let it through:
+    /// ∂α = m g, ∂s = α ∘ (∂α − αᵀ ∂α), ∂uᵏ = Hᵀ g + cᵀ ∂s; and summed over hops and targets ∂m = α gᵀ,
+    /// ∂c = ∂s uᵀ, ∂H = g uᵀ. Those of m and c are those of both their terms.
+    ///
     /// # Shapes
     /// `gradient` targets × dim: that of the outputs; what it is afterwards means nothing.
     pub fn backward<D: Device>(

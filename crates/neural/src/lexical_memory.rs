@@ -355,4 +355,38 @@ mod tests {
             }
         }
     }
+
+    /// The bits of what a network knows after steps on some threads; it is stopped and taken up again before
+    /// a step.
+    fn bits(n_threads: usize, stops_before: usize) -> Vec<u32> {
+        let config = LexicalConfig {
+            words: 3000,
+            dim: 40,
+            method: Method::Adam { decay: 0.01 },
+            dropout: 0.2,
+            ..config()
+        };
+        let new = || LexicalMemory::new(&Cpu::<f32>::default(), config.clone(), None).unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+        pool.install(|| {
+            let mut network = new();
+            for step in 0..4 {
+                if step == stops_before {
+                    let before = std::mem::replace(&mut network, new());
+                    network.set_weights(&before.weights().unwrap()).unwrap();
+                    network.set_progress(&before.progress().unwrap()).unwrap();
+                }
+                network.step(&runs(1 + step % 3), 0.01).unwrap();
+            }
+            let tables = network.weights().unwrap().into_iter().chain(network.progress().unwrap());
+            tables.flat_map(|(_, table)| table.values().to_vec()).map(f32::to_bits).collect()
+        })
+    }
+
+    #[test]
+    fn neither_threads_nor_a_stop_change_what_is_learnt() {
+        let expected = bits(1, 9);
+        assert_eq!(expected, bits(3, 9));
+        assert_eq!(expected, bits(2, 2));
+    }
 }

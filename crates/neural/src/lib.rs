@@ -2,8 +2,11 @@
 //! is a word? They know numbers of words, never spellings.
 //!
 //! ```text
-//! layers (embedding, lstm, softmax, sampling) ──▶ networks (lstm_lm) ──step──▶ optimiser
-//!                  Parameters, on a Device ◀──────────────────────────────────────┘
+//! text ──streams, runs──▶ batches
+//!                            ▼
+//! layers ──▶ networks (lstm_lm, lexical_memory) ──step──▶ optimiser
+//!   ▲                        └──fill──▶ probabilities of the words that fill blanks
+//! Parameters, on a Device ◀────────────────────────────────────┘
 //! ```
 
 mod cloze;
@@ -31,7 +34,7 @@ mod streams;
 
 pub use cloze::{Cloze, FillsBlanks};
 pub use contexts::Contexts;
-pub use convolutional_attention::{ConvolutionalAttention, Looking, Order};
+pub use convolutional_attention::{Attention, ConvolutionalAttention, Joining, Looking, Order};
 pub use embedding::Embedding;
 pub use error::{Error, Result};
 pub use hops::{Hopping, Hops};

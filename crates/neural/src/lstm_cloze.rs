@@ -90,7 +90,7 @@ mod tests {
         let config = LstmConfig {
             words: 9,
             units: 4,
-            context_window: None,
+            attention: None,
             is_tied: false,
             initial: Initial::Uniform(0.9),
             method: Method::Sgd,

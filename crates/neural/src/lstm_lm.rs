@@ -13,7 +13,7 @@ use numerics::device::{Array, Device, Part, Targets};
 
 use crate::Result;
 use crate::contexts::Contexts;
-use crate::convolutional_attention::{ConvolutionalAttention, Looking, Order};
+use crate::convolutional_attention::{Attention, ConvolutionalAttention, Looking, Order};
 use crate::embedding::Embedding;
 use crate::lstm::{LstmLayer, Pass, States};
 use crate::network::{Network, Tables};
@@ -30,10 +30,10 @@ pub struct LstmConfig {
     pub words: usize,
     /// Numbers in a state and in an embedding (paper: 512).
     pub units: usize,
-    /// How many words of the context are read together, an odd number (paper: 5 in the contextual LSTM); with
-    /// nothing here the network looks at no context.
-    pub context_window: Option<usize>,
-    /// The output layer's table is the embeddings' (paper: not).
+    /// How a contextual LSTM looks at its context; nothing for a plain one.
+    pub attention: Option<Attention>,
+    /// The output layer's table is the embeddings' (paper: not); a contextual LSTM's can only be if what it reads
+    /// is added to the state.
     pub is_tied: bool,
     /// How parameters begin.
     pub initial: Initial,
@@ -107,7 +107,7 @@ fn joined<'a, D: Device>(
     pass: &'a Pass<D::Array>,
     looking: Option<&'a Looking<D>>,
 ) -> Part<'a, D::Array> {
-    looking.map_or(pass.trace.outputs.all(), |looking| looking.joined.all())
+    looking.map_or(pass.trace.outputs.all(), |looking| looking.joined[0].all())
 }
 
 impl<D: Device> LstmLm<D> {
@@ -120,11 +120,12 @@ impl<D: Device> LstmLm<D> {
         let mut plan = Plan::default();
         let embedding = Embedding::plan(&mut plan, "embedding", [words, units], initial);
         let lstm = LstmLayer::plan(&mut plan, units, units, initial);
-        let attention = config.context_window.map(|window| {
-            ConvolutionalAttention::plan(&mut plan, [words, units], window / 2, initial)
+        let attention = config.attention.map(|attention| {
+            ConvolutionalAttention::plan(&mut plan, [words, units], attention, initial)
         });
+        let dim = attention.as_ref().map_or(units, ConvolutionalAttention::joined_dim);
         let tied = config.is_tied.then_some(&embedding.table);
-        let softmax = Softmax::plan(&mut plan, [words, units], initial, tied);
+        let softmax = Softmax::plan(&mut plan, [words, dim], initial, tied);
         let parameters = plan.build(device, config.seed)?;
         let optimiser = Optimiser::new(config.method, config.clip, &parameters)?;
         Ok(Self {
@@ -194,7 +195,7 @@ impl<D: Device> LstmLm<D> {
             keep: device.zeros(n)?,
             draw: device.words(&[0; 2])?,
             inputs: device.zeros(n * units)?,
-            outputs: device.zeros(n * units)?,
+            outputs: device.zeros(n * self.softmax.table.columns())?,
             gradient: device.zeros(n * units)?,
             losses: device.zeros(n)?,
             pass: self.lstm.pass(device, n / streams.max(1), streams)?,
@@ -246,7 +247,10 @@ impl<D: Device> LstmLm<D> {
             (&mut reading.pass, &mut reading.looking, &mut reading.output);
         let device = self.parameters.device.clone();
         let parameters = &mut self.parameters;
-        let mut out = joined(pass, looking.as_ref());
+        let (mut out, above) = match looking {
+            None => (pass.trace.outputs.all(), &mut *gradient),
+            Some(Looking { joined: [joined, above], .. }) => (joined.all(), above),
+        };
         if dropout > 0.0 {
             device.copy(outputs.all_mut(), out);
             device.dropout(outputs.all_mut(), dropout, draw.all(), 1);
@@ -254,10 +258,10 @@ impl<D: Device> LstmLm<D> {
         }
         // Chosen: the loss is summed over the steps and averaged over the streams.
         let targets = Targets { words: targets.all(), scale: 1.0 / streams as f64 };
-        let inputs_of_softmax = (out, gradient.all_mut());
+        let inputs_of_softmax = (out, above.all_mut());
         output.learn(&self.softmax, parameters, inputs_of_softmax, (targets, losses.all_mut()));
         if dropout > 0.0 {
-            device.dropout(gradient.all_mut(), dropout, draw.all(), 1);
+            device.dropout(above.all_mut(), dropout, draw.all(), 1);
         }
         if let (Some(attention), Some(looking)) = (&self.attention, looking) {
             let states = pass.trace.outputs.all();
@@ -371,13 +375,14 @@ mod tests {
     use numerics::device::{Cpu, NO_TARGET};
 
     use super::*;
+    use crate::Joining;
     use crate::gradients::worst_gradient_error;
 
     fn config() -> LstmConfig {
         LstmConfig {
             words: 11,
             units: 5,
-            context_window: None,
+            attention: None,
             is_tied: false,
             initial: Initial::Uniform(0.5),
             method: Method::Sgd,
@@ -433,10 +438,14 @@ mod tests {
 
     #[test]
     fn so_are_they_with_attention_over_contexts() {
-        let contextual = LstmConfig { context_window: Some(3), ..config() };
-        assert!(gradient_error(contextual.clone(), None) < 1e-6);
-        let contextual = LstmConfig { is_tied: true, dropout: 0.3, ..contextual };
-        assert!(gradient_error(contextual, None) < 1e-6);
+        let attention = |joining| Some(Attention { window: 3, joining });
+        let sum = LstmConfig { attention: attention(Joining::Sum), ..config() };
+        assert!(gradient_error(sum.clone(), None) < 1e-6);
+        let tied = LstmConfig { is_tied: true, dropout: 0.3, ..sum };
+        assert!(gradient_error(tied, None) < 1e-6);
+        let attention = attention(Joining::Concatenation);
+        let beside = LstmConfig { attention, dropout: 0.3, ..config() };
+        assert!(gradient_error(beside, None) < 1e-6);
     }
 
     #[test]

@@ -143,7 +143,7 @@ impl<D: Device> LstmLm<D> {
         let device = &self.parameters.device;
         let mut looking = attention.looking(device, &contexts, Order::ContextByContext)?;
         attention.forward(&self.parameters, inputs.all(), &mut looking);
-        let found = self.softmax_at(&looking.joined, &in_order)?;
+        let found = self.softmax_at(&looking.joined[0], &in_order)?;
         Ok(order.iter().flat_map(|&to| found[to * k..][..k].iter().copied()).collect())
     }
 
@@ -155,7 +155,8 @@ impl<D: Device> LstmLm<D> {
     }
 
     fn softmax_at(&self, inputs: &D::Array, words: &[u32]) -> Result<Vec<f64>> {
-        let (device, n) = (&self.parameters.device, inputs.len() / self.lstm.units().max(1));
+        let device = &self.parameters.device;
+        let n = inputs.len() / self.softmax.table.columns().max(1);
         let mut into = device.zeros(words.len())?;
         let mut room = Scores::new(device, n, self.config().words)?;
         let words = device.words(words)?;
@@ -226,13 +227,13 @@ mod tests {
     use numerics::device::Cpu;
 
     use super::*;
-    use crate::{Initial, LstmConfig, Method, Network, Window};
+    use crate::{Attention, Initial, Joining, LstmConfig, Method, Network, Window};
 
-    fn network(context_window: Option<usize>) -> LstmLm<Cpu<f64>> {
+    fn network(attention: Option<Attention>) -> LstmLm<Cpu<f64>> {
         let config = LstmConfig {
             words: 9,
             units: 6,
-            context_window,
+            attention,
             is_tied: false,
             initial: Initial::Uniform(0.8),
             method: Method::Sgd,
@@ -258,8 +259,9 @@ mod tests {
         let contexts: [&[u32]; 3] = [&[4, 4, 1, 0, 2, 8], &[3, 7], &[6, 5, 1]];
         let starts = [2, 0, 0, 1, 0];
         let sequences: [&[u32]; 5] = [&[1, 2, 2], &[3], &[8, 7, 6, 5], &[0, 1], &[]];
-        for context_window in [None, Some(3)] {
-            let mut network = network(context_window);
+        let attention = |joining| Some(Attention { window: 3, joining });
+        for attention in [None, attention(Joining::Sum), attention(Joining::Concatenation)] {
+            let mut network = network(attention);
             let states = network.advance(&network.fresh_states(3).unwrap(), &prefixes).unwrap();
             let found = network.log_probs((&states, &contexts), &starts, &sequences).unwrap();
             for ((&start, words), found) in starts.iter().zip(sequences).zip(&found) {

@@ -1,8 +1,8 @@
 //! The GPU computes what the processor computes.
 
 use neural::{
-    Contexts, Initial, LexicalConfig, LexicalMemory, LstmConfig, LstmLm, Method, Network, Result,
-    Runs, Sampler, Window,
+    Attention, Contexts, Initial, Joining, LexicalConfig, LexicalMemory, LstmConfig, LstmLm,
+    Method, Network, Result, Runs, Sampler, Window,
 };
 use numerics::device::{Cpu, Cuda, Device, NO_TARGET};
 
@@ -14,7 +14,7 @@ fn config() -> LstmConfig {
         // Not a multiple of anything that suits a GPU.
         words: 1237,
         units: 64,
-        context_window: None,
+        attention: None,
         is_tied: false,
         initial: Initial::Uniform(0.2),
         method: Method::Sgd,
@@ -81,6 +81,7 @@ fn losses_of_ten_steps_agree_to_a_thousandth() {
         Ok(cuda) => cuda,
         Err(error) => return println!("skipped: {error}"),
     };
+    let attention = |joining| Some(Attention { window: 5, joining });
     let adam = Method::Adam { decay: 0.01 };
     let sampler = Sampler::new(&[3; 1237], 301, 1);
     let cases = [
@@ -91,7 +92,13 @@ fn losses_of_ten_steps_agree_to_a_thousandth() {
         // Numbers of units that tensor cores don't like.
         ("odd", LstmConfig { units: 45, ..config() }, None, 0.5),
         ("sampled", config(), Some(sampler), 0.5),
-        ("contextual", LstmConfig { context_window: Some(5), ..config() }, None, 0.5),
+        ("sum", LstmConfig { attention: attention(Joining::Sum), ..config() }, None, 0.5),
+        (
+            "beside",
+            LstmConfig { attention: attention(Joining::Concatenation), ..config() },
+            None,
+            0.5,
+        ),
     ];
     for (name, config, sampler, rate) in cases {
         let expected = losses(&Cpu::<f32>::default(), &config, sampler.clone(), rate).unwrap();
@@ -100,6 +107,7 @@ fn losses_of_ten_steps_agree_to_a_thousandth() {
     }
 }
 
+#[expect(clippy::print_stdout, reason = "how far they agree is worth knowing")]
 fn check(name: &str, expected: &[f64], found: &[f64]) {
     let error = expected.iter().zip(found).map(|(a, b)| (a - b).abs() / a.abs());
     let worst = error.fold(0.0, f64::max);

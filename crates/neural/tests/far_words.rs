@@ -3,8 +3,8 @@
 //! A tale names somebody, goes on about anything, and asks for the name.
 
 use neural::{
-    Cloze, FillsBlanks, Initial, LexicalConfig, LexicalMemory, LstmConfig, LstmLm, Method, Network,
-    Result, Runs, Streams, Text,
+    Attention, Cloze, FillsBlanks, Initial, Joining, LexicalConfig, LexicalMemory, LstmConfig,
+    LstmLm, Method, Network, Result, Runs, Streams, Text,
 };
 use numerics::device::Cpu;
 use rand::{Rng, SeedableRng};
@@ -68,11 +68,11 @@ fn accuracy(network: &impl FillsBlanks) -> Result<f64> {
 }
 
 /// Windows are so short that no gradient reaches back to the name.
-fn lstm(context_window: Option<usize>) -> Result<f64> {
+fn lstm(attention: Option<Attention>, epochs: usize) -> Result<f64> {
     let config = LstmConfig {
         words: WORDS as usize,
         units: 24,
-        context_window,
+        attention,
         is_tied: false,
         initial: Initial::Uniform(0.2),
         method: Method::Adam { decay: 0.0 },
@@ -83,7 +83,7 @@ fn lstm(context_window: Option<usize>) -> Result<f64> {
     let mut network = LstmLm::new(&Cpu::<f32>::default(), config, None)?;
     let text = text(&tales(800, 1));
     let streams = Streams::new(&text, 16, 5);
-    for _ in 0..9 {
+    for _ in 0..epochs {
         for number in 0..streams.len() {
             network.step(&streams.window_with_contexts(number, 20, 40), 0.01)?;
         }
@@ -93,8 +93,12 @@ fn lstm(context_window: Option<usize>) -> Result<f64> {
 
 #[test]
 fn a_contextual_lstm_knows_what_a_plain_one_does_not() {
-    let (plain, contextual) = (lstm(None).unwrap(), lstm(Some(1)).unwrap());
-    assert!(contextual > 0.95 && plain < 0.5, "contextual {contextual}, plain {plain}");
+    let attention = |joining| Some(Attention { window: 1, joining });
+    let plain = lstm(None, 9).unwrap();
+    let sum = lstm(attention(Joining::Sum), 9).unwrap();
+    // What stands beside the state is found later.
+    let beside = lstm(attention(Joining::Concatenation), 25).unwrap();
+    assert!(plain < 0.5 && sum > 0.95 && beside > 0.95, "{plain}, {sum}, {beside}");
 }
 
 /// So many words are remembered; the name stands 18 words back.

@@ -78,6 +78,12 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     /// `into = from`.
     fn copy(&self, into: PartMut<'_, Self::Array>, from: Part<'_, Self::Array>);
 
+    /// `into = from`, row by row.
+    ///
+    /// # Shapes
+    /// One matrix each, as many rows and columns, not transposed.
+    fn copy_rows(&self, into: MatrixMut<'_, Self::Array>, from: Matrix<'_, Self::Array>);
+
     /// `into += scale · from`.
     fn add(&self, into: PartMut<'_, Self::Array>, scale: f64, from: Part<'_, Self::Array>);
 

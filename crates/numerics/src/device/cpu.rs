@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::part::shape_of_product;
+use super::part::{one_by_one, shape_of_product};
 use super::{Array, Device, Lstm, Matrix, MatrixMut, Part, PartMut, Targets, Trace};
 use crate::pages::Pages;
 use crate::product;
@@ -121,6 +121,11 @@ impl<R: Real> Device for Cpu<R> {
 
     fn copy(&self, into: PartMut<'_, Pages<R>>, from: Part<'_, Pages<R>>) {
         into.get().copy_from_slice(from.get());
+    }
+
+    fn copy_rows(&self, into: MatrixMut<'_, Pages<R>>, from: Matrix<'_, Pages<R>>) {
+        let layouts = one_by_one(&into, &from);
+        rows::copy(into.part.get(), from.part.get(), layouts);
     }
 
     fn add(&self, into: PartMut<'_, Pages<R>>, scale: f64, from: Part<'_, Pages<R>>) {

@@ -230,3 +230,11 @@ pub(super) fn shape_of_product<A>(
     assert_eq!((left.layout.batch, right.layout.batch), (batch, batch), "numbers of products");
     [m, k, n, batch]
 }
+
+/// The layouts of a matrix and of what takes its place, checked.
+pub(super) fn one_by_one<A>(into: &MatrixMut<'_, A>, from: &Matrix<'_, A>) -> [Layout; 2] {
+    let layouts = [into.layout, from.layout];
+    let [shape, other] = layouts.map(|layout| [layout.rows, layout.columns, layout.batch]);
+    assert!(shape == other && shape[2] == 1 && !from.is_transposed, "{layouts:?}");
+    layouts
+}

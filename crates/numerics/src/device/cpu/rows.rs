@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::for_each_row;
+use crate::device::Layout;
 use crate::{Real, axpy};
 
 /// How long the rows of `n` words are.
@@ -33,6 +34,13 @@ pub fn scatter_add<R: Real>(table: &mut [R], words: &[u32], from: &[R]) {
             axpy(R::ONE, &from[i * dim..][..dim], &mut table[row * dim..][..dim]);
         }
     });
+}
+
+pub fn copy<R: Real>(into: &mut [R], from: &[R], [layout, other]: [Layout; 2]) {
+    for row in 0..layout.rows {
+        let from = &from[row * other.row_stride..][..other.columns];
+        into[row * layout.row_stride..][..layout.columns].copy_from_slice(from);
+    }
 }
 
 pub fn add_to_rows<R: Real>(into: &mut [R], row: &[R]) {

@@ -13,10 +13,11 @@ use super::CudaArray;
 use crate::{Error, Result};
 
 /// The names of the kernels in `kernels.cu`.
-const KERNELS: [&str; 24] = [
+const KERNELS: [&str; 25] = [
     "adam",
     "add",
     "add_to_rows",
+    "copy_rows",
     "cross_entropy",
     "descend",
     "dropout",

@@ -76,6 +76,10 @@ __device__ Sum row_sum(const float* row, const float* bias, int columns, int qua
 
 extern "C" __global__ void fill(float* into, float value, size n) { EACH(i, n) into[i] = value; }
 
+extern "C" __global__ void copy_rows(float* into, const float* from, int columns, int stride, int other, size n) {
+    EACH(i, n) into[i / columns * stride + i % columns] = from[i / columns * other + i % columns];
+}
+
 extern "C" __global__ void add(float* into, float scale, const float* from, size n) {
     EACH(i, n) into[i] += scale * from[i];
 }

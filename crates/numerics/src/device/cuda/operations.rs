@@ -7,7 +7,7 @@ use super::gpu::N_PARTIAL;
 use super::launch::{THREADS, launch};
 use super::{Cuda, Graph, Numbers, Recorded, Words, lstm};
 use crate::Result;
-use crate::device::part::shape_of_product;
+use crate::device::part::{one_by_one, shape_of_product};
 use crate::device::{Device, Lstm, Matrix, MatrixMut, Part, PartMut, Targets, Trace};
 
 /// Threads in a block that has a row of scores of a whole vocabulary.
@@ -147,6 +147,25 @@ impl Device for Cuda {
         let from = from.array.slice.slice(from.start..from.start + from.len);
         let mut into = into.array.slice.slice_mut(into.start..into.start + into.len);
         self.0.note(self.0.stream.memcpy_dtod(&from, &mut into));
+    }
+
+    fn copy_rows(&self, into: MatrixMut<'_, Numbers>, from: Matrix<'_, Numbers>) {
+        let [layout, other] = one_by_one(&into, &from);
+        let (n, columns) = (layout.rows * layout.columns, layout.columns as i32);
+        let (stride, other) = (layout.row_stride as i32, other.row_stride as i32);
+        let (into, from) = (into.part.address(), from.part.address());
+        launch!(
+            self,
+            "copy_rows",
+            blocks(n),
+            THREADS,
+            into,
+            from,
+            columns,
+            stride,
+            other,
+            n as i64
+        );
     }
 
     fn add(&self, into: PartMut<'_, Numbers>, scale: f64, from: Part<'_, Numbers>) {
