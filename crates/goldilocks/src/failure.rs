@@ -19,7 +19,9 @@ pub enum Failure {
         n_books: usize,
     },
     /// Not one entity of the articles can be asked for.
-    #[error("no question could be built from {n_articles} articles: no entity of a lead sentence stands in the rest too")]
+    #[error(
+        "no question could be built from {n_articles} articles: no entity of a lead sentence stands in the rest too"
+    )]
     NoNewsQuestions {
         /// How many there were.
         n_articles: usize,

@@ -25,6 +25,8 @@ mod lines;
 mod numbering;
 mod question_file;
 mod reading;
+#[cfg(test)]
+mod tests;
 
 pub use articles::{NEWS, NewsArticle, allocate};
 pub use cloze::NewsBuilder;

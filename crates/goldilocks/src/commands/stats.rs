@@ -49,7 +49,7 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
         return super::print(format_args!("{}\n", serde_json::to_string_pretty(&all)?));
     }
     super::print(format_args!(
-        "{}\n{}\n{}",
+        "{}\n{}{}",
         table_1(&statistics),
         by_class(&statistics),
         leak_report(&leaks, set.books().len()),
@@ -62,9 +62,11 @@ type Row = (&'static str, fn(&Totals) -> String);
 /// Table 1, a column a split, the paper's figure in the column behind it.
 fn table_1(statistics: &Statistics) -> String {
     let name = |split: &SplitStatistics| split.split.map_or("no split", Split::code);
+    // The paper's figures are about the CBT, whose questions have classes.
+    let has_classes = statistics.splits.iter().any(|split| !split.classes.is_empty());
     let mut text = format!("{:37}", "Table 1");
     for split in &statistics.splits {
-        let paper = if split.split.is_some() { "paper" } else { "" };
+        let paper = if has_classes && split.split.is_some() { "paper" } else { "" };
         let _ = write!(text, "{:>11}{:>9}", name(split), paper);
     }
     let rows: [Row; 5] = [
@@ -77,7 +79,8 @@ fn table_1(statistics: &Statistics) -> String {
     for (row, figure) in rows {
         let _ = write!(text, "\n{row:37}");
         for split in &statistics.splits {
-            let paper = split.split.map_or(String::new(), |s| figure(&PUBLISHED[s as usize]));
+            let published = split.split.filter(|_| has_classes);
+            let paper = published.map_or(String::new(), |s| figure(&PUBLISHED[s as usize]));
             let _ = write!(text, "{:>11}{paper:>9}", figure(&split.all));
         }
     }
@@ -86,7 +89,7 @@ fn table_1(statistics: &Statistics) -> String {
         "\n{:37}{:>11}{:>9}   ({} with case)",
         "Vocabulary size",
         thousands(statistics.vocabulary),
-        thousands(PUBLISHED_VOCABULARY),
+        if has_classes { thousands(PUBLISHED_VOCABULARY) } else { String::new() },
         thousands(statistics.vocabulary_with_case),
     );
     text
@@ -94,6 +97,9 @@ fn table_1(statistics: &Statistics) -> String {
 
 /// What the release prints for each class.
 fn by_class(statistics: &Statistics) -> String {
+    if statistics.splits.iter().all(|split| split.classes.is_empty()) {
+        return String::new();
+    }
     let mut text = format!(
         "{:23}{:>12}{:>16}{:>14}{:>13}\n",
         "", "questions", "context words", "query words", "candidates"
@@ -111,7 +117,7 @@ fn by_class(statistics: &Statistics) -> String {
             );
         }
     }
-    text
+    text + "\n"
 }
 
 fn leak_report(leaks: &Leaks, n_books: usize) -> String {
@@ -148,7 +154,15 @@ fn leak_report(leaks: &Leaks, n_books: usize) -> String {
     text += &duplicate_report(&leaks.duplicates);
     for faults in &leaks.candidates {
         let split = faults.split.map_or("?", Split::code);
-        let class = faults.class.map_or("?", |class| class.code());
+        let Some(class) = faults.class.map(|class| class.code()) else {
+            let mean = faults.candidates as f64 / faults.questions as f64;
+            let _ = writeln!(
+                text,
+                "Candidates, {split}: {mean:.1} on average, {} at most",
+                faults.most_candidates
+            );
+            continue;
+        };
         let _ = writeln!(
             text,
             "Candidates, {split} {class}: {} with twins that differ in case only ({} of them the answer's), {} with fewer than ten",

@@ -2,8 +2,8 @@
 
 use corpus::WordId;
 
-use crate::flaw::Flaw;
 use super::numbering::Numbering;
+use crate::flaw::Flaw;
 use crate::{BLANK, BookText, NewQuestion, QuestionSet, Split, sentence};
 
 /// The missing entity of a query, as the files have it.
