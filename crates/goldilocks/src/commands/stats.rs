@@ -64,10 +64,14 @@ fn table_1(statistics: &Statistics) -> String {
     let name = |split: &SplitStatistics| split.split.map_or("no split", Split::code);
     // The paper's figures are about the CBT, whose questions have classes.
     let has_classes = statistics.splits.iter().any(|split| !split.classes.is_empty());
+    let beside = |text: &mut String, paper: &str| {
+        let _ = if has_classes { write!(text, "{paper:>9}") } else { Ok(()) };
+    };
     let mut text = format!("{:37}", "Table 1");
     for split in &statistics.splits {
-        let paper = if has_classes && split.split.is_some() { "paper" } else { "" };
-        let _ = write!(text, "{:>11}{:>9}", name(split), paper);
+        let paper = if split.split.is_some() { "paper" } else { "" };
+        let _ = write!(text, "{:>11}", name(split));
+        beside(&mut text, paper);
     }
     let rows: [Row; 5] = [
         ("Number of books", |t| t.books.map_or("?".into(), thousands)),
@@ -79,19 +83,16 @@ fn table_1(statistics: &Statistics) -> String {
     for (row, figure) in rows {
         let _ = write!(text, "\n{row:37}");
         for split in &statistics.splits {
-            let published = split.split.filter(|_| has_classes);
-            let paper = published.map_or(String::new(), |s| figure(&PUBLISHED[s as usize]));
-            let _ = write!(text, "{:>11}{paper:>9}", figure(&split.all));
+            let _ = write!(text, "{:>11}", figure(&split.all));
+            beside(
+                &mut text,
+                &split.split.map_or(String::new(), |s| figure(&PUBLISHED[s as usize])),
+            );
         }
     }
-    let _ = writeln!(
-        text,
-        "\n{:37}{:>11}{:>9}   ({} with case)",
-        "Vocabulary size",
-        thousands(statistics.vocabulary),
-        if has_classes { thousands(PUBLISHED_VOCABULARY) } else { String::new() },
-        thousands(statistics.vocabulary_with_case),
-    );
+    let _ = write!(text, "\n{:37}{:>11}", "Vocabulary size", thousands(statistics.vocabulary));
+    beside(&mut text, &thousands(PUBLISHED_VOCABULARY));
+    let _ = writeln!(text, "   ({} with case)", thousands(statistics.vocabulary_with_case));
     text
 }
 

@@ -12,7 +12,7 @@
 //! an article's entities are dealt out among them. So a number says nothing but «the same as there».
 //!
 //! Chosen: an entity is asked for if it stands once in the lead sentence and again in the rest. Sentences of the
-//! context end in a full stop, those of the query do not, as in CNN QA.
+//! context end in a full stop, the query does not, as in CNN QA.
 
 use corpus::WordId;
 use rand::seq::SliceRandom;
@@ -49,14 +49,15 @@ impl NewsBuilder {
     /// Adds all questions that an article gives; gives their number.
     pub fn push(&mut self, article: &NewsArticle) -> usize {
         let stop = self.set.intern(".");
-        let mut sentences: Vec<Vec<WordId>> = article
-            .sentences
-            .iter()
-            .map(|text| {
-                let text = text.strip_suffix(" .").unwrap_or(text);
-                sentence::words(text).map(|word| self.set.intern(word)).chain([stop]).collect()
-            })
-            .collect();
+        let mut sentences: Vec<Vec<WordId>> = Vec::with_capacity(article.sentences.len());
+        for text in &article.sentences {
+            let mut words: Vec<WordId> =
+                sentence::words(text).map(|word| self.set.intern(word)).collect();
+            if !text.ends_with(['.', '?', '!']) {
+                words.push(stop);
+            }
+            sentences.push(words);
+        }
         let first = self.set.n_sentences();
         for sentence in &sentences {
             self.set.push_sentence(sentence.iter().copied());
@@ -68,8 +69,9 @@ impl NewsBuilder {
         });
         let before = self.set.len();
         for lead in 0..self.leads.min(sentences.len()) {
-            let mut query = sentences.remove(lead);
-            query.pop();
+            let sentence = sentences.remove(lead);
+            let n_words = sentence.len() - usize::from(sentence.last() == Some(&stop));
+            let mut query = sentence[..n_words].to_vec();
             for place in 0..query.len() {
                 let word = query[place];
                 let times = query.iter().filter(|&&other| other == word).count();
@@ -82,8 +84,7 @@ impl NewsBuilder {
                 self.push_shuffled(&draft, &format!("{} {lead} {place}", article.name));
                 query[place] = word;
             }
-            query.push(stop);
-            sentences.insert(lead, query);
+            sentences.insert(lead, sentence);
         }
         self.set.len() - before
     }
