@@ -33,9 +33,9 @@ use crate::{
 
 const EPOCHS: &str = "training.toml";
 
-/// How many questions a reader is asked at a time, and how many of those are read side by side: questions
-/// with contexts of about the same length.
+/// How many questions a reader is asked at a time: a device reads them all side by side.
 const ASKED: usize = 256;
+/// How many the processor reads side by side, those with contexts of about the same length.
 const SIDE_BY_SIDE: usize = 64;
 
 /// What a network is made of, and what it reads.
@@ -291,7 +291,8 @@ impl<S: Design> Reader for NetworkReader<'_, S> {
         let mut order: Vec<usize> = (0..texts.len()).collect();
         order.sort_by_key(|&place| texts[place].before.len());
         let mut scores = vec![Vec::new(); texts.len()];
-        for places in order.chunks(SIDE_BY_SIDE) {
+        let n_at_once = if self.model.on_device.is_some() { ASKED } else { SIDE_BY_SIDE };
+        for places in order.chunks(n_at_once) {
             let side_by_side: Vec<Cloze> =
                 places.iter().map(|&place| texts[place].clone()).collect();
             let log_probs = match &self.model.on_device {
