@@ -86,6 +86,9 @@ impl Command {
             Self::Reproduce(_) | Self::Tune(_) => {
                 "what is done is kept, and the same command goes on from there"
             }
+            Self::Train(_) => {
+                "epochs that are over are kept, and the same command goes on from there"
+            }
             Self::Fetch(_) => "what has arrived is kept, and the same command goes on from there",
             Self::Serve(_) => "every answer that was confirmed is kept",
             _ => "nothing was written",

@@ -19,7 +19,9 @@ pub enum Failure {
         n_books: usize,
     },
     /// Not one entity of the articles can be asked for.
-    #[error("no question could be built from {n_articles} articles: no entity of a lead sentence stands in the rest too")]
+    #[error(
+        "no question could be built from {n_articles} articles: no entity of a lead sentence stands in the rest too"
+    )]
     NoNewsQuestions {
         /// How many there were.
         n_articles: usize,
@@ -177,19 +179,7 @@ impl Failure {
                 "`train kneser-ney`, `lm estimate` and `lm import` make models that have one".to_owned(),
             ),
             Self::Setting { .. } => None,
-            Self::File { source, .. } => Some(
-                match source.kind() {
-                    ErrorKind::NotFound => "is the name spelled right? `ls` shows what is there",
-                    ErrorKind::InvalidData => "is it the right file? expected text in UTF-8",
-                    ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
-                        "a file stands where a folder is needed: choose another place"
-                    }
-                    ErrorKind::IsADirectory => "name a file, not a folder",
-                    ErrorKind::StorageFull => "make room on the disk, or choose another place",
-                    _ => "is it the right place, and may you read and write there?",
-                }
-                .to_owned(),
-            ),
+            Self::File { source, .. } => Some(about_file(source.kind()).to_owned()),
             Self::Checksum { .. } => Some(
                 "the download was removed; try again, or name another mirror with `--from URL`"
                     .to_owned(),
@@ -208,6 +198,20 @@ impl Failure {
     pub fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::File { path, source }
+    }
+}
+
+/// What to do about a file that can't be read or written.
+fn about_file(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::NotFound => "is the name spelled right? `ls` shows what is there",
+        ErrorKind::InvalidData => "is it the right file? expected text in UTF-8",
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
+            "a file stands where a folder is needed: choose another place"
+        }
+        ErrorKind::IsADirectory => "name a file, not a folder",
+        ErrorKind::StorageFull => "make room on the disk, or choose another place",
+        _ => "is it the right place, and may you read and write there?",
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) const EPOCHS: Setting = Setting {
     default: "10",
     range: Range::Whole(1, 10_000),
     word: None,
-    doc: "How often the training questions are seen at most.",
+    doc: "How often the training questions, or the training books, are seen at most.",
 };
 /// The setting for when to give up.
 pub(crate) const PATIENCE: Setting = Setting {

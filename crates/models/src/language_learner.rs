@@ -45,9 +45,15 @@ pub(crate) struct LanguageLearner<'a, D, N, P> {
 
 impl<'a, D: Device, N: Network<D, Batch = P::Batch>, P: Pieces> LanguageLearner<'a, D, N, P> {
     /// A network with text to learn from and to validate on.
-    pub fn new(network: N, [train, valid]: [P; 2], recipe: &'a Recipe, batch: usize) -> Result<Self> {
+    pub fn new(
+        network: N,
+        [train, valid]: [P; 2],
+        recipe: &'a Recipe,
+        batch: usize,
+    ) -> Result<Self> {
         let tables = Vec::new();
-        let mut learner = Self { network, train, valid, recipe, batch, tables, device: PhantomData };
+        let mut learner =
+            Self { network, train, valid, recipe, batch, tables, device: PhantomData };
         learner.fetch()?;
         Ok(learner)
     }
@@ -58,7 +64,9 @@ impl<'a, D: Device, N: Network<D, Batch = P::Batch>, P: Pieces> LanguageLearner<
     }
 }
 
-impl<D: Device, N: Network<D, Batch = P::Batch>, P: Pieces> Learner for LanguageLearner<'_, D, N, P> {
+impl<D: Device, N: Network<D, Batch = P::Batch>, P: Pieces> Learner
+    for LanguageLearner<'_, D, N, P>
+{
     fn n_questions(&self) -> usize {
         self.train.len()
     }

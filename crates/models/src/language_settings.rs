@@ -3,11 +3,11 @@
 use neural::Method;
 use serde::Deserialize;
 
+use crate::Setting;
 use crate::checkpoint::Epoch;
 use crate::epochs::Schedule;
 use crate::learnt::SavedAs;
 use crate::settings::Range;
-use crate::Setting;
 
 /// The setting p.
 pub(crate) const DIM: Setting = Setting {
@@ -150,7 +150,9 @@ impl Recipe {
     pub fn rate(&self, past: &[Epoch], share: f64) -> f64 {
         match self.schedule {
             // Appendix A, «learning rate shrinking factor»: λ is divided after each epoch without progress.
-            Shrinking::Plateau => (0..n_plateaus(past)).fold(self.learning_rate, |rate, _| rate / self.shrink),
+            Shrinking::Plateau => {
+                (0..n_plateaus(past)).fold(self.learning_rate, |rate, _| rate / self.shrink)
+            }
             Shrinking::Cosine => {
                 let share = (past.len() as f64 + share) / self.epochs as f64;
                 self.learning_rate * (1.0 + (std::f64::consts::PI * share).cos()) / 2.0

@@ -13,10 +13,7 @@ pub(crate) type Books<'a> = Vec<Vec<&'a [WordId]>>;
 ///
 /// # Errors
 /// [`Error::NothingToTrainOn`] if there is neither.
-pub(crate) fn to_learn_from<'a>(
-    model: &'static str,
-    training: &Training<'a>,
-) -> Result<Books<'a>> {
+pub(crate) fn to_learn_from<'a>(model: &'static str, training: &Training<'a>) -> Result<Books<'a>> {
     let books = books(&training.train);
     if !books.is_empty() {
         return Ok(books);

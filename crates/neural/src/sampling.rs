@@ -7,7 +7,7 @@
 //! 2008). Evaluation always takes the full softmax.
 
 use numerics::Real;
-use numerics::device::{Array, Bias, Device, NO_TARGET, Part, PartMut, Targets};
+use numerics::device::{Array, Device, NO_TARGET, Part, PartMut, Targets};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -107,7 +107,6 @@ pub struct SampledSoftmax<D: Device> {
     /// Sample × dim: rows of the table, then their gradients.
     rows: D::Array,
     bias: D::Array,
-    bias_gradient: D::Array,
     corrections: D::Array,
     /// Places × sample.
     scores: D::Array,
@@ -123,7 +122,6 @@ impl<D: Device> SampledSoftmax<D> {
             words: device.words(&vec![0; size])?,
             rows: device.zeros(size * dim)?,
             bias: device.zeros(size)?,
-            bias_gradient: device.zeros(size)?,
             corrections: device.zeros(size)?,
             scores: device.zeros(n * size)?,
         })
@@ -160,9 +158,7 @@ impl<D: Device> SampledSoftmax<D> {
         let scores = self.scores.all_mut().rows_of(size);
         device.multiply(scores, [0.0, 1.0], inputs, rows.transposed());
         let scores = self.scores.all_mut().rows_of(size);
-        let learnt = Some((self.bias_gradient.all_mut(), 0.0));
-        let bias = Bias { values: self.bias.all(), gradient: learnt };
-        device.cross_entropy(scores, bias, targets, losses);
+        device.cross_entropy(scores, self.bias.all(), targets, losses);
         let scores = self.scores.all().rows_of(size);
         device.multiply(gradient.rows_of(dim), [0.0, 1.0], scores, rows);
         let into = self.rows.all_mut().rows_of(dim);
@@ -170,9 +166,9 @@ impl<D: Device> SampledSoftmax<D> {
         device.fill(softmax.table.of_mut(gradients), 0.0);
         device.scatter_add_rows(softmax.table.of_mut(gradients), self.words.all(), self.rows.all());
         if let Some(bias) = &softmax.bias {
-            let learnt = self.bias_gradient.all();
+            device.sum_rows(self.bias.all_mut(), 0.0, scores);
             device.fill(bias.of_mut(gradients), 0.0);
-            device.scatter_add_rows(bias.of_mut(gradients), self.words.all(), learnt);
+            device.scatter_add_rows(bias.of_mut(gradients), self.words.all(), self.bias.all());
         }
     }
 }

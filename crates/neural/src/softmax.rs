@@ -3,7 +3,7 @@
 //! This is most of the work of a language model: with 512 units and 53,628 words the three products here
 //! are nine tenths of a step. So the scores are written once, and their gradient takes their place.
 
-use numerics::device::{Array, Bias, Device, Layout, Matrix, MatrixMut, Part, PartMut, Targets};
+use numerics::device::{Array, Device, Layout, Matrix, MatrixMut, Part, PartMut, Targets};
 
 use crate::Result;
 use crate::parameters::{Initial, Parameter, Parameters, Plan};
@@ -102,15 +102,15 @@ impl Softmax {
             let inputs = inputs.part(numbers.clone()).rows_of(dim);
             device.multiply(rows_mut(scores, layout), [0.0, 1.0], inputs, table.transposed());
             let targets = Targets { words: targets.words.part(places.clone()), ..targets };
-            let keep = f64::from(u8::from(first > 0));
-            let learnt = self.bias.as_ref().map(|bias| (bias.of_mut(gradients), keep));
-            let bias = Bias { values: bias, gradient: learnt };
             device.cross_entropy(rows_mut(scores, layout), bias, targets, losses.part_mut(places));
-            let scores = rows(scores, layout);
+            let (scores, keep) = (rows(scores, layout), f64::from(u8::from(first > 0)));
             let into = gradient.part_mut(numbers).rows_of(dim);
             device.multiply(into, [0.0, 1.0], scores, table);
             let into = self.table.matrix_mut(gradients);
             device.multiply(into, [keep, 1.0], scores.transposed(), inputs);
+            if let Some(bias) = &self.bias {
+                device.sum_rows(bias.of_mut(gradients), keep, scores);
+            }
         }
     }
 

@@ -189,16 +189,15 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
         columns: usize,
     );
 
-    /// −ln softmax(scores + bias)\[target\] of each row into `losses`; its gradient, times the targets' scale,
-    /// takes the place of the scores, and the sum of its rows is the gradient of the bias. [`NO_TARGET`]
-    /// gives 0.
+    /// −ln softmax(scores + bias)\[target\] of each row into `losses`; its gradient, times the
+    /// targets' scale, takes the place of the scores. [`NO_TARGET`] gives 0.
     ///
     /// # Shapes
     /// `targets` m, `losses` m, `bias` n, `scores` m × n.
     fn cross_entropy(
         &self,
         scores: MatrixMut<'_, Self::Array>,
-        bias: Bias<'_, Self::Array>,
+        bias: Part<'_, Self::Array>,
         targets: Targets<'_, Self::Words>,
         losses: PartMut<'_, Self::Array>,
     );
@@ -251,15 +250,6 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
         gradient: Part<'_, Self::Array>,
         settings: Part<'_, Self::Array>,
     );
-}
-
-/// What is added to each row of a matrix of scores.
-#[derive(Debug)]
-pub struct Bias<'a, A> {
-    /// One number a column.
-    pub values: Part<'a, A>,
-    /// Where its gradient goes, if it learns, and what is kept there of what was before.
-    pub gradient: Option<(PartMut<'a, A>, f64)>,
 }
 
 /// What is to be learnt from the rows of a matrix of scores.

@@ -79,7 +79,7 @@ pub fn multiply<R: Real>(
     right: Matrix<'_, R>,
 ) {
     assert_eq!(into.len(), left.rows * right.columns, "outer dimensions of a product");
-    let into = Destination::new(into, right.columns, left, right);
+    let into = Into::new(into, right.columns, left, right);
     into.tile(keep, scale, left, right);
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn multiply_in_tiles<R: Real>(
     left: Matrix<'_, R>,
     right: Matrix<'_, R>,
 ) {
-    let into = Destination::new(into, row_stride, left, right);
+    let into = Into::new(into, row_stride, left, right);
     let [height, width] = tile(left.rows, left.columns, right.columns);
     let n_across = right.columns.div_ceil(width);
     let n_tiles = left.rows.div_ceil(height) * n_across;
@@ -115,7 +115,7 @@ pub(crate) fn multiply_batch<'a, R: Real>(
     assert!(after_another || side_by_side, "results that don't overlap");
     let reach = batch.saturating_sub(1) * batch_stride + end([rows, columns], row_stride);
     assert!(reach <= into.len(), "outer dimensions of a product");
-    let into = Destination { first: into.as_mut_ptr(), row_stride };
+    let into = Into { first: into.as_mut_ptr(), row_stride };
     (0..batch).into_par_iter().for_each(|i| {
         let (left, right) = factors(i);
         assert_eq!([left.rows, right.columns], [rows, columns], "outer dimensions of a product");
@@ -144,19 +144,19 @@ fn tile(m: usize, k: usize, n: usize) -> [usize; 2] {
 
 /// Where a product goes; its tiles are written by several threads at once.
 #[derive(Clone, Copy)]
-struct Destination<R> {
+struct Into<R> {
     first: *mut R,
     row_stride: usize,
 }
 
 #[expect(unsafe_code, reason = "tiles of one matrix are written by several threads")]
 // SAFETY: every tile is given to one thread alone, and tiles don't overlap.
-unsafe impl<R: Send> Send for Destination<R> {}
+unsafe impl<R: Send> Send for Into<R> {}
 #[expect(unsafe_code, reason = "tiles of one matrix are written by several threads")]
 // SAFETY: as above.
-unsafe impl<R: Send> Sync for Destination<R> {}
+unsafe impl<R: Send> Sync for Into<R> {}
 
-impl<R: Real> Destination<R> {
+impl<R: Real> Into<R> {
     fn new(into: &mut [R], row_stride: usize, left: Matrix<'_, R>, right: Matrix<'_, R>) -> Self {
         assert_eq!(left.columns, right.rows, "inner dimensions of a product");
         let shape = [left.rows, right.columns];
@@ -171,7 +171,7 @@ impl<R: Real> Destination<R> {
     fn tile(self, keep: R, scale: R, left: Matrix<'_, R>, right: Matrix<'_, R>) {
         #[expect(unsafe_code, reason = "the only door to the `gemm` crate")]
         // SAFETY: the constructors check that a matrix stays within its slice, transposing and cutting keep
-        // that, and `Destination::new` checks that m × n numbers at its stride stay within what it was made of; all
+        // that, and `Into::new` checks that m × n numbers at its stride stay within what it was made of; all
         // strides follow from these shapes. `Real` is implemented for f32 and f64 alone, which `gemm` knows.
         unsafe {
             gemm::gemm(

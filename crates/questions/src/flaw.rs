@@ -130,7 +130,10 @@ pub enum Flaw {
         found: String,
     },
     /// A line of the entity map that is none.
-    #[error("a line of the entity map is not as expected: expected `@entity0:NAME`, found {}", shown(found))]
+    #[error(
+        "a line of the entity map is not as expected: expected `@entity0:NAME`, found {}",
+        shown(found)
+    )]
     EntityMap {
         /// The line.
         found: String,

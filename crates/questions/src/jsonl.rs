@@ -129,9 +129,7 @@ pub fn read(
         }
         let result = match std::str::from_utf8(&bytes) {
             Ok(text) if text.trim_ascii().is_empty() => continue,
-            Ok(text) => {
-                parse::<Row>(text, KEYS).and_then(|row: Row| row.assemble(&mut assembler))
-            }
+            Ok(text) => parse::<Row>(text, KEYS).and_then(|row: Row| row.assemble(&mut assembler)),
             Err(_) => Err(Flaw::NotUtf8),
         };
         result.map_err(|flaw| Error::Malformed {

@@ -83,7 +83,9 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     if options.like == Some(super::Like::Cnn) {
         return build_news::run(&options.news()?, progress);
     }
-    for (flag, is_given) in [("--leads", options.leads.is_some()), ("--with", options.with.is_some())] {
+    for (flag, is_given) in
+        [("--leads", options.leads.is_some()), ("--with", options.with.is_some())]
+    {
         if is_given {
             let message = "expected `--like cnn` beside it: it is about news articles".to_owned();
             return Err(Failure::Setting { what: flag, message }.into());

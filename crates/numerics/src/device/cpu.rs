@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::part::{one_by_one, shape_of_product};
-use super::{Array, Bias, Device, Lstm, Matrix, MatrixMut, Part, PartMut, Targets, Trace};
+use super::{Array, Device, Lstm, Matrix, MatrixMut, Part, PartMut, Targets, Trace};
 use crate::pages::Pages;
 use crate::product;
 use crate::{Error, Real, Result};
@@ -225,16 +225,13 @@ impl<R: Real> Device for Cpu<R> {
     fn cross_entropy(
         &self,
         scores: MatrixMut<'_, Pages<R>>,
-        bias: Bias<'_, Pages<R>>,
+        bias: Part<'_, Pages<R>>,
         targets: Targets<'_, Vec<u32>>,
         losses: PartMut<'_, Pages<R>>,
     ) {
-        let targets = (targets.words.get(), R::from_f64(targets.scale));
-        let (row_stride, scores) = (scores.layout.row_stride, scores.part.get());
-        softmax::cross_entropy((scores, row_stride), bias.values.get(), targets, losses.get());
-        if let Some((gradient, keep)) = bias.gradient {
-            rows::sum(gradient.get(), R::from_f64(keep), scores, row_stride);
-        }
+        let (words, scale) = (targets.words.get(), R::from_f64(targets.scale));
+        let scores = (scores.part.get(), scores.layout.row_stride);
+        softmax::cross_entropy(scores, bias.get(), (words, scale), losses.get());
     }
 
     fn log_probs(

@@ -2,8 +2,8 @@
 
 use corpus::WordId;
 
-use crate::flaw::Flaw;
 use super::numbering::Numbering;
+use crate::flaw::Flaw;
 use crate::{BLANK, BookText, NewQuestion, QuestionSet, Split, sentence};
 
 /// The missing entity of a query, as the files have it.
@@ -44,7 +44,8 @@ impl Article<'_> {
                 set.push_sentence(sentence.drain(..));
             }
         });
-        if !sentence.is_empty() {
+        // A space after the last full stop is no sentence.
+        if !sentence.iter().all(|&word| set.vocabulary().word(word).is_empty()) {
             set.push_sentence(sentence);
         }
         let sentences = first..set.n_sentences();

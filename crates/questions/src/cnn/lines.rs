@@ -157,7 +157,9 @@ fn read_line(bytes: &[u8], options: &OpenOptions, part: &mut Part) -> Result<(),
         split,
         entities: entities(&line.document),
     };
-    article.push(&mut part.set, &mut part.numbering).map_err(|(Wrong::Query(flaw) | Wrong::Answer(flaw) | Wrong::Text(flaw))| flaw)
+    article
+        .push(&mut part.set, &mut part.numbering)
+        .map_err(|(Wrong::Query(flaw) | Wrong::Answer(flaw) | Wrong::Text(flaw))| flaw)
 }
 
 const KEYS: &[(&str, Kind)] = &[

@@ -20,10 +20,10 @@
 use std::path::Path;
 
 use super::article::{Article, Wrong, entities, is_entity};
-use crate::error::{At, Error, Result};
-use crate::flaw::Flaw;
 use super::reading::Part;
 use crate::Split;
+use crate::error::{At, Error, Result};
+use crate::flaw::Flaw;
 
 /// What follows what, each on a line of its own with an empty line behind it.
 const PARTS: [&str; 4] = ["the URL", "the article", "the query", "the answer"];

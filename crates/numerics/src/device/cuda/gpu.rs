@@ -13,13 +13,12 @@ use super::CudaArray;
 use crate::{Error, Result};
 
 /// The names of the kernels in `kernels.cu`.
-const KERNELS: [&str; 26] = [
+const KERNELS: [&str; 25] = [
     "adam",
     "add",
     "add_to_rows",
     "copy_rows",
     "cross_entropy",
-    "cross_entropy_gradient",
     "descend",
     "dropout",
     "fill",
@@ -48,9 +47,6 @@ const OLDEST_DRIVER: i32 = 12_000;
 /// How many blocks sum squares, each a part of its own.
 pub const N_PARTIAL: usize = 1024;
 
-/// How many rows of scores there may be at a time.
-const MAX_ROWS: usize = 1 << 22;
-
 pub struct Gpu {
     name: String,
     pub context: Arc<CudaContext>,
@@ -59,7 +55,7 @@ pub struct Gpu {
     kernels: BTreeMap<&'static str, CudaFunction>,
     /// Whether it multiplies numbers in TF32.
     pub has_tensor_cores: bool,
-    /// What one kernel leaves for the next: partial sums, or a number for each row.
+    /// Partial sums.
     pub partial: CudaArray<f32>,
     /// What cuBLAS works in; it must not take memory while work is recorded.
     _workspace: CudaArray<u8>,
@@ -188,7 +184,7 @@ impl Gpu {
             }
             keep_memory(&context)?;
             let stream = context.new_stream()?;
-            let partial = CudaArray::new(stream.alloc_zeros(MAX_ROWS)?, MAX_ROWS);
+            let partial = CudaArray::new(stream.alloc_zeros(N_PARTIAL)?, N_PARTIAL);
             let workspace = CudaArray::new(stream.alloc_zeros(WORKSPACE)?, WORKSPACE);
             Ok((context.name()?, context, stream, partial, workspace))
         };

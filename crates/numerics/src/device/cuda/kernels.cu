@@ -64,10 +64,6 @@ __device__ __forceinline__ float4 plus(float4 a, float4 b) {
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-__device__ __forceinline__ float4 quad(const float* from, bool is_there) {
-    return is_there ? *(const float4*)from : make_float4(0.f, 0.f, 0.f, 0.f);
-}
-
 // ln Σ exp of a row by a block, so many numbers four at a time.
 __device__ Sum row_sum(const float* row, const float* bias, int columns, int quads) {
     Sum s = {-1e30f, 0.f};
@@ -166,64 +162,29 @@ extern "C" __global__ void softmax_rows_backward(float* gradient, const float* a
     for (int i = threadIdx.x; i < columns; i += blockDim.x) row[i] = attention[i] * (row[i] - mean);
 }
 
-// The first of two steps, a block a row: losses, and the logarithm of each row's sum; the gradient of a row without a
-// target is 0, as if that were infinite.
 extern "C" __global__ void cross_entropy(
-    const float* scores, const float* bias, const word* targets, float* losses, float* logs, int columns,
-    int row_stride, int quads) {
-    const float* row = scores + (size)blockIdx.x * row_stride;
+    float* scores, const float* bias, const word* targets, float* losses, int columns, int row_stride,
+    int quads, float scale) {
+    float* row = scores + (size)blockIdx.x * row_stride;
     word target = targets[blockIdx.x];
-    Sum s = row_sum(row, bias, target == NO_TARGET ? 0 : columns, target == NO_TARGET ? 0 : quads);
-    if (threadIdx.x) return;
-    float log = s.max + __logf(s.sum);
-    logs[blockIdx.x] = target == NO_TARGET ? 1e30f : log;
-    losses[blockIdx.x] = target == NO_TARGET ? 0.f : log - (row[target] + bias[target]);
-}
-
-// p − 1(target), times the scale.
-__device__ __forceinline__ float learnt(float score, float log, bool is_target, float scale) {
-    return scale * (__expf(score - log) - (is_target ? 1.f : 0.f));
-}
-
-// The second: a thread turns four columns of `height` rows, or one where they don't come in fours, into their
-// gradient, and adds that up for the bias, so that the scores are read once for both.
-extern "C" __global__ void cross_entropy_gradient(
-    float* scores, const float* bias, const word* targets, const float* logs, float* bias_gradient, int columns,
-    int row_stride, int quads, int rows, int height, float scale) {
-    int place = blockIdx.x * blockDim.x + threadIdx.x, first = blockIdx.y * height;
-    int column = place < quads ? 4 * place : place + 3 * quads, end = min(rows, first + height);
-    if (column >= columns) return;
-    if (place >= quads) {
-        float sum = 0.f;
-        for (int row = first; row < end; row++) {
-            float& x = scores[(size)row * row_stride + column];
-            sum += x = learnt(x + bias[column], logs[row], targets[row] == column, scale);
-        }
-        if (bias_gradient) atomicAdd(bias_gradient + column, sum);
+    if (target == NO_TARGET) {
+        if (threadIdx.x == 0) losses[blockIdx.x] = 0.f;
+        for (int i = threadIdx.x; i < columns; i += blockDim.x) row[i] = 0.f;
         return;
     }
-    float4 b = *(const float4*)(bias + column), sum = make_float4(0.f, 0.f, 0.f, 0.f);
-    for (int row = first; row < end; row += 4) {
-        float4 x[4];
-        #pragma unroll
-        for (int i = 0; i < 4; i++) x[i] = quad(scores + (size)(row + i) * row_stride + column, row + i < end);
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            if (row + i >= end) break;
-            float log = logs[row + i];
-            word target = targets[row + i];
-            x[i] = make_float4(
-                learnt(x[i].x + b.x, log, target == column, scale), learnt(x[i].y + b.y, log, target == column + 1, scale),
-                learnt(x[i].z + b.z, log, target == column + 2, scale), learnt(x[i].w + b.w, log, target == column + 3, scale));
-            sum = plus(sum, x[i]);
-            *(float4*)(scores + (size)(row + i) * row_stride + column) = x[i];
-        }
+    Sum s = row_sum(row, bias, columns, quads);
+    if (threadIdx.x == 0) losses[blockIdx.x] = s.max + __logf(s.sum) - (row[target] + bias[target]);
+    __syncthreads();
+    float share = scale / s.sum;
+    for (int i = threadIdx.x; i < quads; i += blockDim.x) {
+        float4 x = plus(((float4*)row)[i], ((const float4*)bias)[i]);
+        x.x = __expf(x.x - s.max) * share; x.y = __expf(x.y - s.max) * share;
+        x.z = __expf(x.z - s.max) * share; x.w = __expf(x.w - s.max) * share;
+        if (i == target / 4) (&x.x)[target & 3] -= scale;
+        ((float4*)row)[i] = x;
     }
-    if (!bias_gradient) return;
-    atomicAdd(bias_gradient + column, sum.x);
-    atomicAdd(bias_gradient + column + 1, sum.y);
-    atomicAdd(bias_gradient + column + 2, sum.z);
-    atomicAdd(bias_gradient + column + 3, sum.w);
+    for (int i = 4 * quads + threadIdx.x; i < columns; i += blockDim.x)
+        row[i] = __expf(row[i] + bias[i] - s.max) * share - (i == target ? scale : 0.f);
 }
 
 extern "C" __global__ void log_probs(
@@ -302,6 +263,10 @@ __device__ __forceinline__ void multiply_add(
 __device__ __forceinline__ void multiply_add(float (&sum)[4], float4 low, float4 high, float4 column) {
     multiply_add(sum, low.x, high.x, low.y, high.y, column.x, column.y);
     multiply_add(sum, low.z, high.z, low.w, high.w, column.z, column.w);
+}
+
+__device__ __forceinline__ float4 quad(const float* from, bool is_there) {
+    return is_there ? *(const float4*)from : make_float4(0.f, 0.f, 0.f, 0.f);
 }
 
 #define WARPS 8

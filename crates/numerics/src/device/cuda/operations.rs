@@ -8,7 +8,7 @@ use super::launch::{THREADS, launch};
 use super::{Cuda, Graph, Numbers, Recorded, Words, lstm};
 use crate::Result;
 use crate::device::part::{one_by_one, shape_of_product};
-use crate::device::{Bias, Device, Lstm, Matrix, MatrixMut, Part, PartMut, Targets, Trace};
+use crate::device::{Device, Lstm, Matrix, MatrixMut, Part, PartMut, Targets, Trace};
 
 /// Threads in a block that has a row of scores of a whole vocabulary.
 const ROW_THREADS: usize = 1024;
@@ -83,13 +83,6 @@ impl Cuda {
         if let Err(error) = result {
             self.0.fail(error.to_string());
         }
-    }
-}
-
-impl Cuda {
-    /// What is kept of the numbers at an address.
-    fn scale(&self, values: u64, n: usize, keep: f64) {
-        launch!(self, "scale", blocks(n), THREADS, values, keep as f32, n as i64);
     }
 }
 
@@ -233,7 +226,7 @@ impl Device for Cuda {
         let layout = from.layout;
         assert!(!from.is_transposed && into.len == layout.columns, "columns");
         let (into_address, n) = (into.address(), into.len);
-        self.scale(into_address, n, keep);
+        launch!(self, "scale", blocks(n), THREADS, into_address, keep as f32, n as i64);
         let blocks = [n.div_ceil(THREADS), layout.rows.div_ceil(HEIGHT)];
         let (columns, stride) = (n as i32, layout.row_stride as i32);
         let (from, rows, height) = (from.part.address(), layout.rows as i32, HEIGHT as i32);
@@ -350,58 +343,29 @@ impl Device for Cuda {
     fn cross_entropy(
         &self,
         scores: MatrixMut<'_, Numbers>,
-        bias: Bias<'_, Numbers>,
+        bias: Part<'_, Numbers>,
         targets: Targets<'_, Words>,
         losses: PartMut<'_, Numbers>,
     ) {
-        /// Rows that a thread turns into their gradient, for the sake of the sums over them.
-        const HEIGHT: usize = 64;
         let (layout, scale) = (scores.layout, targets.scale as f32);
         assert_eq!((layout.rows, layout.rows), (targets.words.len, losses.len), "rows");
-        assert_eq!(layout.columns, bias.values.len, "columns");
-        assert!(layout.rows <= self.0.partial.len, "{} rows", layout.rows);
-        let gradient = bias.gradient.map_or(0, |(gradient, keep)| {
-            assert_eq!(gradient.len, layout.columns, "columns");
-            self.scale(gradient.address(), gradient.len, keep);
-            gradient.address()
-        });
-        let (scores, bias, logs) =
-            (scores.part.address(), bias.values.address(), self.0.partial.first);
+        assert_eq!(layout.columns, bias.len, "columns");
+        let (scores, bias) = (scores.part.address(), bias.address());
         let quads = quads_of(layout.columns, layout.row_stride, [scores, bias]);
-        let (words, losses) = (targets.words.address(), losses.address());
+        let (words, losses, blocks) = (targets.words.address(), losses.address(), [layout.rows, 1]);
         let (columns, stride) = (layout.columns as i32, layout.row_stride as i32);
         launch!(
             self,
             "cross_entropy",
-            [layout.rows, 1],
+            blocks,
             ROW_THREADS,
             scores,
             bias,
             words,
             losses,
-            logs,
-            columns,
-            stride,
-            quads
-        );
-        let in_rows = quads as usize + (layout.columns - 4 * quads as usize);
-        let blocks = [in_rows.div_ceil(THREADS), layout.rows.div_ceil(HEIGHT)];
-        let (rows, height) = (layout.rows as i32, HEIGHT as i32);
-        launch!(
-            self,
-            "cross_entropy_gradient",
-            blocks,
-            THREADS,
-            scores,
-            bias,
-            words,
-            logs,
-            gradient,
             columns,
             stride,
             quads,
-            rows,
-            height,
             scale
         );
     }
