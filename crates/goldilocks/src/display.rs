@@ -27,11 +27,13 @@ struct Epoch {
     /// How much is done, of what.
     done: usize,
     of: &'static str,
+    /// Where it is computed; said once.
+    on: Option<String>,
 }
 
 impl Epoch {
     fn start() -> Self {
-        Self { started: Instant::now(), done: 0, of: "" }
+        Self { started: Instant::now(), done: 0, of: "", on: None }
     }
 
     /// Questions or words a second since it began.
@@ -52,6 +54,7 @@ impl<'a> Display<'a> {
         let model = self.model;
         match event {
             Event::Note(text) => self.note(&text),
+            Event::On(device) => self.epoch.lock().expect("no display panics").on = Some(device),
             Event::Warning(text) => self.bar.suspend(|| warn(format_args!("{model}: {text}"))),
             Event::Progress { done, total, of } => {
                 let mut epoch = self.epoch.lock().expect("no display panics");
@@ -65,12 +68,16 @@ impl<'a> Display<'a> {
                 let perplexity = valid_loss.map(|loss| format!("  perplexity {:.1}", loss.exp()));
                 let valid = accuracy.or(perplexity).unwrap_or_default();
                 let text = format!("epoch {number}/{total}  loss {loss:.3}{valid}");
-                let mut epoch = self.epoch.lock().expect("no display panics");
-                let epoch = std::mem::replace(&mut *epoch, Epoch::start());
-                if epoch.started.elapsed() > LONG {
-                    let seconds = epoch.started.elapsed().as_secs_f64();
-                    self.note(&format!("{text}  {}  {seconds:.0} s", epoch.rate()));
+                let mut running = self.epoch.lock().expect("no display panics");
+                let mut epoch = std::mem::replace(&mut *running, Epoch::start());
+                let seconds = epoch.started.elapsed();
+                if seconds > LONG {
+                    if let Some(device) = epoch.on.take() {
+                        self.note(&format!("on {device}"));
+                    }
+                    self.note(&format!("{text}  {}  {:.0} s", epoch.rate(), seconds.as_secs_f64()));
                 }
+                running.on = epoch.on;
                 self.bar.set_message(format!("{model}  {text}"));
             }
             Event::Tried { setting, valid_accuracy } => {

@@ -25,6 +25,8 @@
 //! [tales.memnn-window-selfsup]    # by row or model: settings for the embedded tales alone
 //! dim = 20
 //! ```
+//!
+//! An experiment on CNN QA says `embedded = "news"`, and `[news.memnn-window-selfsup]` in place of `[tales.…]`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -68,9 +70,23 @@ pub struct Experiment {
     /// Several rows as one.
     #[serde(default)]
     combinations: Vec<Combination>,
-    /// Settings for the embedded tales, by row or by model: smaller, so that the table is there at once.
+    /// What is embedded for those who have no data.
     #[serde(default)]
+    pub embedded: Embedded,
+    /// Settings for what is embedded, by row or by model: smaller, so that the table is there at once.
+    #[serde(default, alias = "news")]
     tales: Table,
+}
+
+/// Text that the program carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Embedded {
+    /// Tales, for questions like the CBT's.
+    #[default]
+    Tales,
+    /// News articles, for questions like CNN QA's.
+    News,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -41,9 +41,11 @@ const ANONYMISED: &str = " anonymised";
 pub struct Reproduction<'a> {
     /// Where everything is.
     pub folder: PathBuf,
-    /// The questions.
+    /// The questions to learn from.
+    pub trained: &'a QuestionSet,
+    /// The questions to answer: the same, unless others were named.
     pub set: &'a QuestionSet,
-    /// The same with placeholders as candidates, made when a row wants them.
+    /// Those to answer with placeholders as candidates, made when a row wants them.
     pub anonymised: OnceCell<QuestionSet>,
     /// The hash that stands for the questions.
     pub data: String,
@@ -211,7 +213,13 @@ impl Reproduction<'_> {
             }
         }
         let set = self.questions(row);
-        let model = self.train(training, set)?;
+        let model = match std::ptr::eq(self.trained, self.set) {
+            true => self.train(training, set)?,
+            false if row.anonymise => {
+                self.train(training, &questions::anonymise(self.trained, self.seed))?
+            }
+            false => self.train(training, self.trained)?,
+        };
         let answering = Answering { controls: Vec::new(), seed: *seed };
         let predictions = answering.answer(&*model, set, &self.answered(row), self.progress)?;
         if self.figure_2 {

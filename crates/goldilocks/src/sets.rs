@@ -105,7 +105,13 @@ pub fn answered(files: &[Predictions]) -> Vec<Split> {
 pub const RELEASED: &str = "released.toml";
 
 /// Where questions come from, for the table that says so.
+///
+/// Questions without a class are like CNN QA's. They are the released ones if each of those to be answered is about
+/// an article of cnn.com: all of them, by their number, or a sample.
 pub fn source(path: &Path, set: &QuestionSet) -> Source {
+    if (0..set.len()).all(|question| set.class(question).is_none()) {
+        return source_of_news(path, set);
+    }
     let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
     let n_books = |split| set.books().iter().filter(|book| book.split == Some(split)).count();
     if folder.join(RELEASED).exists() {
@@ -117,20 +123,44 @@ pub fn source(path: &Path, set: &QuestionSet) -> Source {
     }
 }
 
+fn source_of_news(path: &Path, set: &QuestionSet) -> Source {
+    use evaluation::published::{CNN_TEST_QUESTIONS, CNN_VALID_QUESTIONS};
+    let answered: Vec<usize> =
+        [Split::Valid, Split::Test].into_iter().flat_map(|split| set.of_split(split)).collect();
+    let is_of_cnn = |&question: &usize| {
+        set.book(question).is_some_and(|book| set.books()[book].name.contains("cnn.com"))
+    };
+    let is_made = || {
+        let manifest = questions::compact::read_manifest(path).ok();
+        manifest.and_then(|manifest| manifest.get("like")?.as_str().map(|like| like == "cnn"))
+    };
+    if !answered.is_empty() && answered.iter().all(is_of_cnn) {
+        let n = [Split::Valid, Split::Test].map(|split| set.of_split(split).len());
+        let is_all = n == [CNN_VALID_QUESTIONS, CNN_TEST_QUESTIONS];
+        if is_all { Source::Released } else { Source::Sample }
+    } else if is_made() == Some(true) {
+        Source::Made
+    } else {
+        Source::Other
+    }
+}
+
 /// SHA-256 over the names and contents of a set's files: 16 hex digits that stand for the data.
 ///
-/// A folder's files count as far as they are its own; folders in it do not. A compact form's manifest does
-/// not count either: it says who made the set, and the same questions may be made twice.
+/// A folder's files count as far as they are its own; of folders in it, `.question` files alone. A compact form's
+/// manifest does not count: it says who made the set, and the same questions may be made twice.
 pub fn hash(path: &Path) -> Result<String> {
     let mut files: Vec<PathBuf> = if path.is_dir() {
         let entries = fs::read_dir(path).map_err(Failure::file(path))?;
         let entries: Vec<_> = entries.collect::<Result<_, _>>().map_err(Failure::file(path))?;
         let counts = |file: &PathBuf| file.is_file() && !file.ends_with("manifest.toml");
-        entries.iter().map(fs::DirEntry::path).filter(counts).collect()
+        let own: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).filter(counts).collect();
+        own.into_iter().chain(questions::cnn::files(path)?).collect()
     } else {
         vec![path.to_owned()]
     };
     files.sort();
+    files.dedup();
     let mut hash = Sha256::new();
     for file in files {
         let name = file.file_name().unwrap_or_default().to_string_lossy();

@@ -51,9 +51,15 @@ pub(crate) fn compute<W: OnDevice>(
 ) -> Result<W::Output> {
     match choice {
         DeviceChoice::Cpu => work.on(Cpu::default()),
-        DeviceChoice::Cuda => work.on(Cuda::open()?),
-        DeviceChoice::Auto => with_fallback(work, Cuda::open().map_err(Error::from), reporter),
+        DeviceChoice::Cuda => work.on(gpu(reporter)?),
+        DeviceChoice::Auto => with_fallback(work, gpu(reporter), reporter),
     }
+}
+
+fn gpu(reporter: &dyn Reporter) -> Result<Cuda> {
+    let gpu = Cuda::open()?;
+    reporter.report(Event::On(gpu.name().to_owned()));
+    Ok(gpu)
 }
 
 fn with_fallback<W: OnDevice, D: Device<Real = f32>>(
@@ -67,7 +73,7 @@ fn with_fallback<W: OnDevice, D: Device<Real = f32>>(
             done => return done,
         },
         Err(Error::Device(none)) => {
-            reporter.report(Event::Note(format!("on the processor: {none}")));
+            reporter.report(Event::On(format!("the processor ({none})")));
             return work.on(Cpu::default());
         }
         Err(error) => return Err(error),
@@ -121,7 +127,7 @@ mod tests {
         expect!["Ok(2)"].assert_eq(&said(Ok(Cpu::default()), 1));
         let none = || numerics::Error::NoDevice { reason: "no driver was found".to_owned() };
         expect![[r#"
-            Note("on the processor: no GPU can be used: no driver was found")
+            On("the processor (no GPU can be used: no driver was found)")
             Ok(2)"#]]
         .assert_eq(&said(Err(Error::Device(none())), 1));
     }

@@ -124,20 +124,9 @@ pub(crate) fn train<S: Design>(
     settings: &Settings,
     training: &Training<'_>,
 ) -> Result<Box<dyn Model>> {
-    let recipe = design.recipe();
-    let vocabulary = training.train.vocabulary();
-    let books = running_text::to_learn_from(settings.model(), training)?;
-    let lexicon = Lexicon::of_books(&books, vocabulary, recipe.min_count, recipe.lowercase);
-    let learning = Learning {
-        train: Source::new(&training.train, &books, &lexicon),
-        valid: Source::new(&training.valid, &running_text::to_validate_on(training), &lexicon),
-        n_words: lexicon.len(),
-        design: &design,
-        settings,
-        training,
-    };
+    let (learning, lexicon) = Learning::new(&design, settings, training)?;
     let (mut tables, epochs) = compute(&learning, training.device, training.reporter)?;
-    tables.iter_mut().for_each(|(_, table)| recipe.weights.round(table));
+    tables.iter_mut().for_each(|(_, table)| design.recipe().weights.round(table));
     let learnt = Learnt { settings: settings.clone(), lexicon, tables, epochs };
     made(design, Arc::new(learnt), training.device)
 }
@@ -149,6 +138,23 @@ struct Learning<'a, S> {
     design: &'a S,
     settings: &'a Settings,
     training: &'a Training<'a>,
+}
+
+impl<'a, S: Design> Learning<'a, S> {
+    fn new(
+        design: &'a S,
+        settings: &'a Settings,
+        training: &'a Training<'a>,
+    ) -> Result<(Self, Lexicon)> {
+        let (recipe, vocabulary) = (design.recipe(), training.train.vocabulary());
+        let books = running_text::to_learn_from(settings.model(), training)?;
+        let lexicon = Lexicon::of_books(&books, vocabulary, recipe.min_count, recipe.lowercase);
+        let train = Source::new(&training.train, &books, &lexicon);
+        let valid = running_text::to_validate_on(training);
+        let valid = Source::new(&training.valid, &valid, &lexicon);
+        let n_words = lexicon.len();
+        Ok((Self { train, valid, n_words, design, settings, training }, lexicon))
+    }
 }
 
 impl<S: Design> OnDevice for Learning<'_, S> {
@@ -334,5 +340,132 @@ impl<S: Design> NetworkReader<'_, S> {
             tell_apart(question, lowercase, &mut scores);
         }
         scores
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use numerics::Table;
+    use questions::{QuestionSet, Split};
+
+    use super::*;
+    use crate::fixture::{Asked, set_of};
+    use crate::{Error, Event, find};
+
+    /// A fox is always red, a hen is always old; names that no training book has stand in the last question.
+    fn set() -> QuestionSet {
+        let tale = || vec!["a red fox ran", "an old hen sat", "a red fox sat", "an old hen ran"];
+        let asked = |context, query, candidates, split| Asked {
+            context,
+            query,
+            candidates,
+            answer: Some(0),
+            split,
+        };
+        let mut questions: Vec<Asked<'_>> = (0..8)
+            .map(|_| {
+                asked(
+                    [tale(), tale()].concat(),
+                    "a red XXXXX ran",
+                    &["fox", "hen"][..],
+                    Split::Train,
+                )
+            })
+            .collect();
+        questions.push(asked(tale(), "a red XXXXX sat", &["fox", "hen"], Split::Valid));
+        questions.push(asked(
+            tale(),
+            "an old XXXXX ran",
+            &["Hen", "zyx", "fox", "hen"],
+            Split::Valid,
+        ));
+        set_of(&questions)
+    }
+
+    const SMALL: [&str; 8] = [
+        "dim=8",
+        "optimiser=adam",
+        "learning_rate=0.05",
+        "schedule=cosine",
+        "epochs=6",
+        "streams=2",
+        "steps=5",
+        "min_count=1",
+    ];
+
+    fn settings(model: &str, more: &[&str]) -> Settings {
+        Settings::from_text(find(model).unwrap(), SMALL.iter().chain(more).copied()).unwrap()
+    }
+
+    fn trained(set: &QuestionSet, more: &[&str]) -> Box<dyn Model> {
+        let settings = settings("lstm-context-query", more);
+        let train = find("lstm-context-query").unwrap().train;
+        train(&settings, &Training::new(set, 1, &|_| ())).unwrap()
+    }
+
+    #[test]
+    fn what_stands_before_the_blank_tells_the_word() {
+        let set = set();
+        let scores = trained(&set, &[]).score(&set.example(8).question);
+        assert!(scores[0] > scores[1] + 2.0, "{scores:?}");
+    }
+
+    #[test]
+    fn words_that_are_unknown_share_the_probability_and_case_twins_are_told_apart() {
+        let set = set();
+        let question = set.example(9).question;
+        // `Hen` and `zyx` are unknown: each has half of what `<unk>` would have alone.
+        let model = trained(&set, &[]);
+        let scores = model.score(&question);
+        assert_eq!(scores[0], scores[1]);
+        let alone = Question { candidates: &question.candidates[1..], ..question.clone() };
+        let difference = model.score(&alone)[0] - scores[1];
+        assert!((difference - 2f32.ln()).abs() < 1e-5, "{difference}");
+        // In lower case `Hen` is the hen that is not at the start of a sentence.
+        let scores = trained(&set, &["lowercase=true"]).score(&question);
+        assert!(scores[0] < scores[3] && scores[0] > scores[1], "{scores:?}");
+    }
+
+    #[test]
+    fn questions_can_be_learnt_from_in_the_place_of_text() {
+        let set = set();
+        let settings = settings("contextual-lstm", &["learns_from=questions", "max_words=9"]);
+        let train = find("contextual-lstm").unwrap().train;
+        let model = train(&settings, &Training::new(&set, 1, &|_| ())).unwrap();
+        let scores = model.score(&set.example(8).question);
+        assert!(scores[0] > scores[1], "{scores:?}");
+    }
+
+    /// A device that is lost in the middle of the training leaves the checkpoint of its last epoch; the
+    /// processor goes on from there and ends with the same weights.
+    #[test]
+    fn a_device_that_is_lost_costs_the_steps_since_the_last_checkpoint() {
+        let set = set();
+        let settings = settings("lstm-query", &[]);
+        let design = crate::lstm::of(&settings);
+        let folder = tempfile::tempdir().unwrap();
+        let epochs = Mutex::new(Vec::new());
+        let note = |event: Event| {
+            if let Event::Epoch { number, .. } = event {
+                epochs.lock().unwrap().push(number);
+            }
+        };
+        let weights = |training: &Training<'_>, device: Cpu<f32>| -> Result<Vec<Table<f32>>> {
+            let learning = Learning::new(&design, &settings, training)?.0;
+            let (tables, _) = learning.on(device)?;
+            Ok(tables.into_iter().map(|(_, table)| table).collect())
+        };
+        let mut training = Training::new(&set, 1, &note);
+        let whole = weights(&training, Cpu::default()).unwrap();
+        assert_eq!(std::mem::take(&mut *epochs.lock().unwrap()), [1, 2, 3, 4, 5, 6]);
+        training.checkpoints = Some(folder.path());
+        let error = weights(&training, Cpu::lost_after(800)).unwrap_err();
+        assert!(matches!(error, Error::Device(numerics::Error::DeviceLost { .. })), "{error}");
+        let n_before = std::mem::take(&mut *epochs.lock().unwrap()).len();
+        assert!((1..6).contains(&n_before), "lost after {n_before} epochs");
+        assert_eq!(weights(&training, Cpu::default()).unwrap(), whole);
+        assert_eq!(*epochs.lock().unwrap(), (n_before + 1..=6).collect::<Vec<_>>());
     }
 }

@@ -103,6 +103,12 @@ impl Lstm {
     }
 }
 
+/// The network of some settings, for tests of all networks.
+#[cfg(test)]
+pub(crate) fn of(settings: &crate::Settings) -> impl Design {
+    Lstm::new(settings.config(), false)
+}
+
 impl Design for Lstm {
     type Batch = Window;
     type Network<D: Device<Real = f32>> = LstmLm<D>;

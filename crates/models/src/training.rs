@@ -184,6 +184,8 @@ pub enum Event {
         /// How well it did.
         valid_accuracy: f64,
     },
+    /// Where a network learns, in words.
+    On(String),
     /// What was found out, in a line for the person who trains.
     Note(String),
 }

@@ -25,8 +25,10 @@ mod lines;
 mod numbering;
 mod question_file;
 mod reading;
+#[cfg(test)]
+mod tests;
 
 pub use articles::{NEWS, NewsArticle, allocate};
 pub use cloze::NewsBuilder;
-pub use folder::{files, read_file, read_folder};
+pub use folder::{files, read_folder, read_one};
 pub use lines::{is_news, read_lines};

@@ -16,6 +16,9 @@ use crate::{QuestionSet, Split, WordClass};
 
 /// The length of the word sequences that books are compared by.
 const NGRAM: usize = 8;
+/// What stands in more books than this is no leak from one to another. Chosen: news articles end in the same few
+/// sentences, and every pair of them would count.
+const BOILERPLATE: usize = 200;
 
 /// The leak report of a set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -73,7 +76,7 @@ pub struct Duplicates {
     pub questions: usize,
 }
 
-/// Candidate lists of a class and split that are not ten words, distinct even without case.
+/// Candidate lists of a class and split: how long they are, and which are not ten words, distinct even without case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CandidateFaults {
     /// The split.
@@ -88,6 +91,10 @@ pub struct CandidateFaults {
     pub answer_has_twin: usize,
     /// Those with fewer than ten candidates.
     pub fewer_than_ten: usize,
+    /// All their candidates.
+    pub candidates: usize,
+    /// The candidates of the question that has most.
+    pub most_candidates: usize,
 }
 
 impl Leaks {
@@ -136,7 +143,7 @@ fn overlaps(set: &QuestionSet, form_of: &[WordId], least: f64) -> Vec<Overlap> {
     }
     places.par_sort_unstable();
     let mut shared: BTreeMap<(u32, u32), usize> = BTreeMap::new();
-    for run in places.chunk_by(|a, b| a.0 == b.0) {
+    for run in places.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() <= BOILERPLATE) {
         for (place, &(_, first)) in run.iter().enumerate() {
             for &(_, second) in &run[place + 1..] {
                 *shared.entry((first, second)).or_default() += 1;
@@ -220,11 +227,15 @@ fn candidate_faults(set: &QuestionSet, form_of: &[WordId]) -> Vec<CandidateFault
             case_twins: 0,
             answer_has_twin: 0,
             fewer_than_ten: 0,
+            candidates: 0,
+            most_candidates: 0,
         });
         forms.clear();
         forms.extend(example.question.candidates.iter().map(|word| form_of[word.index()]));
         let answer = example.answer.map(|place| forms[place]);
         group.questions += 1;
+        group.candidates += forms.len();
+        group.most_candidates = group.most_candidates.max(forms.len());
         group.fewer_than_ten += usize::from(forms.len() < 10);
         let times = forms.iter().filter(|&&form| Some(form) == answer).count();
         group.answer_has_twin += usize::from(times > 1);
@@ -334,11 +345,16 @@ mod tests {
         push_question(&mut set, book, noun, "XXXXX | a b B d e f g h i j");
         push_question(&mut set, book, noun, "XXXXX | b B c d e f g h i");
         push_question(&mut set, book, verb, "XXXXX | a b");
-        let faults = |class, questions, case_twins, answer_has_twin, fewer_than_ten| {
-            let (split, class) = (Some(Split::Test), Some(class));
-            CandidateFaults { split, class, questions, case_twins, answer_has_twin, fewer_than_ten }
-        };
-        let found = Leaks::of(&set, 0.5).candidates;
-        assert_eq!(found, [faults(noun, 3, 2, 1, 1), faults(verb, 1, 0, 0, 1)]);
+        let found: Vec<_> = Leaks::of(&set, 0.5)
+            .candidates
+            .iter()
+            .map(|f| (f.class, f.questions, f.case_twins, f.answer_has_twin, f.fewer_than_ten))
+            .collect();
+        assert_eq!(found, [(Some(noun), 3, 2, 1, 1), (Some(verb), 1, 0, 0, 1)]);
+        let lengths = Leaks::of(&set, 0.5).candidates;
+        assert_eq!(
+            lengths.iter().map(|f| (f.candidates, f.most_candidates)).collect::<Vec<_>>(),
+            [(29, 10), (2, 2)]
+        );
     }
 }

@@ -124,7 +124,7 @@ fn open_file(path: &Path, options: &OpenOptions) -> Result<(QuestionSet, Warning
             let folder = path.parent().unwrap_or(Path::new(""));
             open_cbt_files(vec![(path.to_owned(), options)], folder, &splits)
         }
-        Some("question") => cnn::read_file(path, &options),
+        Some("question") => cnn::read_one(open()?, path, &options),
         Some("jsonl") if cnn::is_news(path)? => cnn::read_lines(open()?, path, &options),
         Some("jsonl") => jsonl::read(open()?, path, &options),
         Some("parquet") => parquet::read(open()?, path, &options),
@@ -393,12 +393,12 @@ mod tests {
             hint: `goldilocks build -o DIR` makes a question set, `goldilocks fetch cbt` gets the released one
         "#]].assert_eq(&error("none.txt", None));
         expect![[r#"
-            error: …/: no question set: expected `manifest.toml` or files like `cbtest_NE_valid_2000ex.txt`
+            error: …/: no question set: expected `manifest.toml`, files like `cbtest_NE_valid_2000ex.txt` or `.question` files
             hint: `goldilocks build -o DIR` makes a question set, `goldilocks fetch cbt` gets the released one
         "#]].assert_eq(&error("", None));
         expect![[r#"
-            error: …/bears.csv: unknown ending: expected `.txt`, `.jsonl` or `.parquet`
-            hint: a question set is a folder, or a file of CBT text (.txt), JSON lines (.jsonl) or Parquet (.parquet)
+            error: …/bears.csv: unknown ending: expected `.txt`, `.jsonl`, `.parquet` or `.question`
+            hint: a question set is a folder, or a file of CBT text (.txt), JSON lines (.jsonl), Parquet (.parquet) or CNN QA (.question)
         "#]].assert_eq(&error("bears.csv", Some("a,b")));
         expect![[r#"
             error: …/empty.txt: holds no question

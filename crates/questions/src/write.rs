@@ -193,8 +193,8 @@ mod tests {
         assert_eq!(format("a.b/set"), Some(Format::Compact));
         let error = Format::of_output(Path::new("b.csv")).unwrap_err();
         expect![[r#"
-            error: b.csv: unknown ending: expected `.txt`, `.jsonl` or `.parquet`
-            hint: a question set is a folder, or a file of CBT text (.txt), JSON lines (.jsonl) or Parquet (.parquet)
+            error: b.csv: unknown ending: expected `.txt`, `.jsonl`, `.parquet` or `.question`
+            hint: a question set is a folder, or a file of CBT text (.txt), JSON lines (.jsonl), Parquet (.parquet) or CNN QA (.question)
         "#]].assert_eq(&told(&error));
         assert!(Format::ALL.iter().all(|&format| Format::from_code(format.code()) == Some(format)));
     }

@@ -112,12 +112,19 @@ pub enum Source {
     Tales,
     /// Other books than the paper's.
     Other,
+    /// Some of the released questions of CNN QA.
+    Sample,
+    /// Questions like those of CNN QA, made from news articles.
+    Made,
+    /// The same, made from the embedded articles.
+    News,
 }
 
 impl Source {
     /// As tables say it.
     pub fn label(self) -> &'static str {
-        ["released", "rebuilt", "tales", "other books"][self as usize]
+        ["released", "rebuilt", "tales", "other books", "sample", "made from articles", "news"]
+            [self as usize]
     }
 
     fn sentence(self) -> &'static str {
@@ -128,12 +135,21 @@ impl Source {
                 "Questions: tales, the embedded stories, another and much smaller test than the paper’s."
             }
             Self::Other => "Questions: other books than the paper’s, another test.",
+            Self::Sample => {
+                "Questions: a small sample of the released ones: an interval says how little so few can tell."
+            }
+            Self::Made => {
+                "Questions: made from news articles, not the released ones: another test."
+            }
+            Self::News => {
+                "Questions: news, the embedded articles, another and much smaller test than the paper’s."
+            }
         }
     }
 
     /// Whether the paper's figures are about the same kind of questions.
     fn is_comparable(self) -> bool {
-        matches!(self, Self::Released | Self::Rebuilt)
+        matches!(self, Self::Released | Self::Rebuilt | Self::Sample)
     }
 }
 

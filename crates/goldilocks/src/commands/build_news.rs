@@ -53,7 +53,7 @@ pub fn build_embedded(folder: &Path, seed: u64, progress: Progress) -> Result<Qu
     let options = Options {
         articles: &[],
         with: None,
-        leads: DEFAULT_LEADS,
+        leads: EMBEDDED_LEADS,
         seed,
         skip_bad: false,
         output: folder,
@@ -64,6 +64,8 @@ pub fn build_embedded(folder: &Path, seed: u64, progress: Progress) -> Result<Qu
 
 /// Lead sentences that are asked about unless one says otherwise.
 pub const DEFAULT_LEADS: usize = 3;
+/// All sentences of the embedded articles: there are few.
+const EMBEDDED_LEADS: usize = 8;
 
 fn build(options: &Options<'_>, progress: Progress) -> Result<QuestionSet> {
     let reading = progress.spinner("build", "articles");

@@ -20,11 +20,12 @@ use questions::{QuestionSet, Split};
 use report::{Provenance, Report, Row, Source, TableKind};
 
 use super::build::build_tales;
+use super::build_news::build_embedded;
 use super::{counted, print};
 use crate::cli::VERSION;
 use crate::date::today;
 use crate::device::DeviceOption;
-use crate::experiment::{Combination, Experiment, Planned};
+use crate::experiment::{Combination, Embedded, Experiment, Planned};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::reproduction::{Reproduction, write_file};
@@ -36,9 +37,12 @@ pub struct Options {
     /// A table of the paper: table-1, table-2, validation, cnn, ablation, anonymised, windows, goldilocks, variants
     #[arg(default_value = "table-2", conflicts_with = "experiment")]
     table: String,
-    /// A question set: folder or file [default: the embedded tales]
+    /// A question set: folder or file [default: the embedded tales; for cnn and ablation, the embedded news]
     #[arg(long, value_name = "SET")]
     data: Option<PathBuf>,
+    /// Questions to answer in place of those of --data, which are then for training and choosing alone
+    #[arg(long, value_name = "SET", requires = "data")]
+    answer: Option<PathBuf>,
     /// Folder for everything that is made [default: reproduction/TABLE]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -76,14 +80,25 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     progress.note(format_args!(
         "The Goldilocks Principle: {}, on {}, seed {}\n",
         experiment.title,
-        data.as_deref().unwrap_or("the embedded tales"),
+        data.as_deref().unwrap_or(match experiment.embedded {
+            Embedded::Tales => "the embedded tales",
+            Embedded::News => "the embedded news",
+        }),
         options.seed,
     ));
-    let (set, data, source) = options.questions(&folder, progress)?;
-    let kinds = kinds(&experiment, &set);
+    let (trained, mut data, mut source) =
+        options.questions(&folder, experiment.embedded, progress)?;
+    let answered = options.answered(progress)?;
+    if let Some((_, hash, source_of_answered)) = &answered {
+        data = format!("{data} answering {hash}");
+        source = *source_of_answered;
+    }
+    let set = answered.as_ref().map_or(&trained, |(set, ..)| set);
+    let kinds = kinds(&experiment, set);
     let reproduction = Reproduction {
         folder: folder.clone(),
-        set: &set,
+        trained: &trained,
+        set,
         anonymised: OnceCell::new(),
         data,
         on: splits(&experiment, &kinds),
@@ -100,7 +115,7 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
         tables: kinds,
         statistics: experiment.statistics,
         rows: rows(&reproduction, &experiment, &plan)?,
-        set: &set,
+        set,
         provenance: options.provenance(source, &reproduction.data),
     };
     report::write(&report, &folder.join("report"), true)?;
@@ -172,11 +187,17 @@ fn make_all(reproduction: &Reproduction<'_>, plan: &[Planned]) -> Result<()> {
 
 /// The last lines: where the report is.
 fn say_where(folder: &Path, source: Source, started: Instant, progress: Progress) {
-    if source == Source::Tales {
-        progress.note(format_args!(
-            "\nSmall tales, wide intervals. The real questions: `goldilocks fetch cbt`, then `reproduce \
-             --data SET`."
-        ));
+    let real = match source {
+        Source::Tales => {
+            "Small tales, wide intervals. The real questions: `goldilocks fetch cbt`, then `reproduce --data SET`."
+        }
+        Source::News => {
+            "Few articles, wide intervals. Real questions of CNN QA, or articles: `reproduce --data SET`."
+        }
+        _ => "",
+    };
+    if !real.is_empty() {
+        progress.note(format_args!("\n{real}"));
     }
     progress.note(format_args!(
         "\n{}  pictures, pairs of models, the questions that all miss\nDone in {:.1} s.",
@@ -196,6 +217,7 @@ impl Options {
     fn questions(
         &self,
         folder: &Path,
+        embedded: Embedded,
         progress: Progress,
     ) -> Result<(QuestionSet, String, Source)> {
         let started = Instant::now();
@@ -207,10 +229,17 @@ impl Options {
             }
             None => {
                 let path = folder.join("questions");
-                match built_before(&path, self.seed) {
-                    Some(set) => ("read", set, Source::Tales, path),
-                    None => {
-                        ("build", build_tales(&path, self.seed, progress)?, Source::Tales, path)
+                let source = match embedded {
+                    Embedded::Tales => Source::Tales,
+                    Embedded::News => Source::News,
+                };
+                match (built_before(&path, self.seed), embedded) {
+                    (Some(set), _) => ("read", set, source, path),
+                    (None, Embedded::Tales) => {
+                        ("build", build_tales(&path, self.seed, progress)?, source, path)
+                    }
+                    (None, Embedded::News) => {
+                        ("build", build_embedded(&path, self.seed, progress)?, source, path)
                     }
                 }
             }
@@ -226,8 +255,19 @@ impl Options {
         Ok((set, hash, source))
     }
 
+    /// The questions to answer, if they are others than those to learn from.
+    fn answered(&self, progress: Progress) -> Result<Option<(QuestionSet, String, Source)>> {
+        let Some(path) = &self.answer else { return Ok(None) };
+        let set = sets::open(path, &Origin::default(), &[Split::Valid, Split::Test], progress)?;
+        let source = sets::source(path, &set);
+        Ok(Some((set, sets::hash(path)?, source)))
+    }
+
     fn provenance(&self, source: Source, data: &str) -> Provenance {
-        let set = self.data.as_ref().map_or(String::new(), |d| format!(" --data {}", d.display()));
+        let flag = |flag: &str, path: &Option<PathBuf>| {
+            path.as_ref().map_or(String::new(), |path| format!(" --{flag} {}", path.display()))
+        };
+        let set = flag("data", &self.data) + &flag("answer", &self.answer);
         let table = match &self.experiment {
             Some(path) => format!("--experiment {}", path.display()),
             None => self.table.clone(),
@@ -242,7 +282,7 @@ impl Options {
     }
 }
 
-/// The tales as an earlier run of this version built them.
+/// The tales or the news as an earlier run of this version built them.
 fn built_before(folder: &Path, seed: u64) -> Option<QuestionSet> {
     let manifest = questions::compact::read_manifest(folder).ok()?;
     let same = manifest.get("version")?.as_str()? == VERSION

@@ -49,7 +49,7 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
         return super::print(format_args!("{}\n", serde_json::to_string_pretty(&all)?));
     }
     super::print(format_args!(
-        "{}\n{}\n{}",
+        "{}\n{}{}",
         table_1(&statistics),
         by_class(&statistics),
         leak_report(&leaks, set.books().len()),
@@ -62,10 +62,16 @@ type Row = (&'static str, fn(&Totals) -> String);
 /// Table 1, a column a split, the paper's figure in the column behind it.
 fn table_1(statistics: &Statistics) -> String {
     let name = |split: &SplitStatistics| split.split.map_or("no split", Split::code);
+    // The paper's figures are about the CBT, whose questions have classes.
+    let has_classes = statistics.splits.iter().any(|split| !split.classes.is_empty());
+    let beside = |text: &mut String, paper: &str| {
+        let _ = if has_classes { write!(text, "{paper:>9}") } else { Ok(()) };
+    };
     let mut text = format!("{:37}", "Table 1");
     for split in &statistics.splits {
         let paper = if split.split.is_some() { "paper" } else { "" };
-        let _ = write!(text, "{:>11}{:>9}", name(split), paper);
+        let _ = write!(text, "{:>11}", name(split));
+        beside(&mut text, paper);
     }
     let rows: [Row; 5] = [
         ("Number of books", |t| t.books.map_or("?".into(), thousands)),
@@ -77,23 +83,24 @@ fn table_1(statistics: &Statistics) -> String {
     for (row, figure) in rows {
         let _ = write!(text, "\n{row:37}");
         for split in &statistics.splits {
-            let paper = split.split.map_or(String::new(), |s| figure(&PUBLISHED[s as usize]));
-            let _ = write!(text, "{:>11}{paper:>9}", figure(&split.all));
+            let _ = write!(text, "{:>11}", figure(&split.all));
+            beside(
+                &mut text,
+                &split.split.map_or(String::new(), |s| figure(&PUBLISHED[s as usize])),
+            );
         }
     }
-    let _ = writeln!(
-        text,
-        "\n{:37}{:>11}{:>9}   ({} with case)",
-        "Vocabulary size",
-        thousands(statistics.vocabulary),
-        thousands(PUBLISHED_VOCABULARY),
-        thousands(statistics.vocabulary_with_case),
-    );
+    let _ = write!(text, "\n{:37}{:>11}", "Vocabulary size", thousands(statistics.vocabulary));
+    beside(&mut text, &thousands(PUBLISHED_VOCABULARY));
+    let _ = writeln!(text, "   ({} with case)", thousands(statistics.vocabulary_with_case));
     text
 }
 
 /// What the release prints for each class.
 fn by_class(statistics: &Statistics) -> String {
+    if statistics.splits.iter().all(|split| split.classes.is_empty()) {
+        return String::new();
+    }
     let mut text = format!(
         "{:23}{:>12}{:>16}{:>14}{:>13}\n",
         "", "questions", "context words", "query words", "candidates"
@@ -111,7 +118,7 @@ fn by_class(statistics: &Statistics) -> String {
             );
         }
     }
-    text
+    text + "\n"
 }
 
 fn leak_report(leaks: &Leaks, n_books: usize) -> String {
@@ -148,7 +155,15 @@ fn leak_report(leaks: &Leaks, n_books: usize) -> String {
     text += &duplicate_report(&leaks.duplicates);
     for faults in &leaks.candidates {
         let split = faults.split.map_or("?", Split::code);
-        let class = faults.class.map_or("?", |class| class.code());
+        let Some(class) = faults.class.map(|class| class.code()) else {
+            let mean = faults.candidates as f64 / faults.questions as f64;
+            let _ = writeln!(
+                text,
+                "Candidates, {split}: {mean:.1} on average, {} at most",
+                faults.most_candidates
+            );
+            continue;
+        };
         let _ = writeln!(
             text,
             "Candidates, {split} {class}: {} with twins that differ in case only ({} of them the answer's), {} with fewer than ten",

@@ -8,6 +8,7 @@ mod fetch;
 mod inside;
 mod killed;
 mod lm;
+mod news;
 mod paper_map;
 mod pipeline;
 mod readme;

@@ -44,7 +44,8 @@ impl Article<'_> {
                 set.push_sentence(sentence.drain(..));
             }
         });
-        if !sentence.is_empty() {
+        // A space after the last full stop is no sentence.
+        if !sentence.iter().all(|&word| set.vocabulary().word(word).is_empty()) {
             set.push_sentence(sentence);
         }
         let sentences = first..set.n_sentences();

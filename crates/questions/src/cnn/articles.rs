@@ -119,3 +119,74 @@ pub fn allocate(articles: &mut [NewsArticle], seed: u64) {
 fn places(articles: &[NewsArticle], split: Option<Split>) -> Vec<usize> {
     (0..articles.len()).filter(|&place| articles[place].split == split).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<(Vec<NewsArticle>, Warnings)> {
+        NewsArticle::read(text.as_bytes(), "articles.jsonl".as_ref(), false)
+    }
+
+    #[test]
+    fn an_article_is_a_line_with_a_name_and_perhaps_a_split() {
+        let text = "{\"sentences\":[\"a b\\r\",\"\",\" c \"],\"split\":\"test\",\"id\":7,\"labels\":[1]}\n\n{\"sentences\":[]}\n";
+        let (articles, _) = read(text).unwrap();
+        let expected = [
+            NewsArticle {
+                name: "test 7".into(),
+                split: Some(Split::Test),
+                sentences: vec!["a b".into(), "c".into()],
+            },
+            NewsArticle { name: "3".into(), split: None, sentences: Vec::new() },
+        ];
+        assert_eq!(articles, expected);
+    }
+
+    #[test]
+    fn a_bad_line_is_refused_or_counted() {
+        for (line, message) in [
+            ("{\"sentences\":\"a\"}", "`sentences`: expected a list of strings, found a string"),
+            (
+                "{\"sentences\":[],\"split\":\"dev\"}",
+                "`split`: expected `train`, `valid` or `test`, found `dev`",
+            ),
+            (
+                "{\"sentences\":[\"a",
+                "the line is no JSON object: EOF while parsing a string at column 16",
+            ),
+        ] {
+            let error = read(line).unwrap_err();
+            assert_eq!(error.to_string(), format!("articles.jsonl:1: {message}"));
+            assert_eq!(
+                error.hint().unwrap(),
+                "an article has `sentences`, perhaps `split` and `id`; `--skip-bad` leaves bad ones out"
+            );
+            let skipped = NewsArticle::read(line.as_bytes(), "a.jsonl".as_ref(), true).unwrap();
+            assert_eq!((skipped.0.len(), skipped.1.bad), (0, 1));
+        }
+    }
+
+    #[test]
+    fn test_articles_stay_test_articles_and_a_twentieth_is_held_out() {
+        let article = |number: usize| NewsArticle {
+            name: number.to_string(),
+            split: Some(if number < 60 { Split::Train } else { Split::Test }),
+            sentences: Vec::new(),
+        };
+        let mut articles: Vec<NewsArticle> = (0..80).map(article).collect();
+        allocate(&mut articles, 1);
+        let n = |split| places(&articles, Some(split)).len();
+        assert_eq!(Split::ALL.map(n), [57, 3, 20]);
+        assert!(articles[60..].iter().all(|article| article.split == Some(Split::Test)));
+        let mut again: Vec<NewsArticle> = (0..80).map(article).collect();
+        allocate(&mut again, 1);
+        assert_eq!(again, articles);
+
+        let mut without: Vec<NewsArticle> =
+            (0..20).map(|number| NewsArticle { split: None, ..article(number) }).collect();
+        allocate(&mut without, 1);
+        let n = |split| places(&without, Some(split)).len();
+        assert_eq!(Split::ALL.map(n), [16, 2, 2]);
+    }
+}

@@ -12,7 +12,7 @@
 //! an article's entities are dealt out among them. So a number says nothing but «the same as there».
 //!
 //! Chosen: an entity is asked for if it stands once in the lead sentence and again in the rest. Sentences of the
-//! context end in a full stop, those of the query do not, as in CNN QA.
+//! context end in a full stop, the query does not, as in CNN QA.
 
 use corpus::WordId;
 use rand::seq::SliceRandom;
@@ -49,14 +49,15 @@ impl NewsBuilder {
     /// Adds all questions that an article gives; gives their number.
     pub fn push(&mut self, article: &NewsArticle) -> usize {
         let stop = self.set.intern(".");
-        let mut sentences: Vec<Vec<WordId>> = article
-            .sentences
-            .iter()
-            .map(|text| {
-                let text = text.strip_suffix(" .").unwrap_or(text);
-                sentence::words(text).map(|word| self.set.intern(word)).chain([stop]).collect()
-            })
-            .collect();
+        let mut sentences: Vec<Vec<WordId>> = Vec::with_capacity(article.sentences.len());
+        for text in &article.sentences {
+            let mut words: Vec<WordId> =
+                sentence::words(text).map(|word| self.set.intern(word)).collect();
+            if !text.ends_with(['.', '?', '!']) {
+                words.push(stop);
+            }
+            sentences.push(words);
+        }
         let first = self.set.n_sentences();
         for sentence in &sentences {
             self.set.push_sentence(sentence.iter().copied());
@@ -68,8 +69,9 @@ impl NewsBuilder {
         });
         let before = self.set.len();
         for lead in 0..self.leads.min(sentences.len()) {
-            let mut query = sentences.remove(lead);
-            query.pop();
+            let sentence = sentences.remove(lead);
+            let n_words = sentence.len() - usize::from(sentence.last() == Some(&stop));
+            let mut query = sentence[..n_words].to_vec();
             for place in 0..query.len() {
                 let word = query[place];
                 let times = query.iter().filter(|&&other| other == word).count();
@@ -82,8 +84,7 @@ impl NewsBuilder {
                 self.push_shuffled(&draft, &format!("{} {lead} {place}", article.name));
                 query[place] = word;
             }
-            query.push(stop);
-            sentences.insert(lead, query);
+            sentences.insert(lead, sentence);
         }
         self.set.len() - before
     }
@@ -161,5 +162,129 @@ impl NewsBuilder {
     fn sort_by_number(&self, entities: &mut [WordId]) {
         let word = |entity: &WordId| self.set.vocabulary().word(*entity);
         entities.sort_by(|a, b| (word(a).len(), word(a)).cmp(&(word(b).len(), word(b))));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::cnn::{NEWS, allocate};
+
+    fn article(name: &str, sentences: &[&str]) -> NewsArticle {
+        let sentences = sentences.iter().map(|text| (*text).to_owned()).collect();
+        NewsArticle { name: name.to_owned(), split: Some(Split::Train), sentences }
+    }
+
+    /// Context, query, candidates and answer of each question on a line.
+    fn printed(set: &QuestionSet) -> Vec<String> {
+        let print = |example: Example<'_>| {
+            let question = &example.question;
+            let join = |words: &[WordId]| {
+                words.iter().map(|&word| question.word(word)).collect::<Vec<_>>().join(" ")
+            };
+            let context: Vec<String> = question.context.iter().map(|words| join(words)).collect();
+            let answer = question.word(question.candidates[example.answer.unwrap()]);
+            let (query, candidates) = (join(question.query), join(question.candidates));
+            format!("{} | {query} | {candidates} | {answer}", context.join(" / "))
+        };
+        set.examples().map(print).collect()
+    }
+
+    /// A line without its candidates, its entities called A, B, C in the order in which they come.
+    fn lettered(line: &str) -> String {
+        let parts: Vec<&str> = line.split(" | ").collect();
+        let line = [parts[0], parts[1], parts[3]].join(" | ");
+        let mut entities: Vec<&str> = Vec::new();
+        for word in line.split(' ').filter(|word| is_entity(word)) {
+            if !entities.contains(&word) {
+                entities.push(word);
+            }
+        }
+        let letter = |word: &str| match entities.iter().position(|&entity| entity == word) {
+            Some(place) => ["A", "B", "C"][place].to_owned(),
+            None => word.to_owned(),
+        };
+        line.split(' ').map(letter).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn an_entity_of_a_lead_sentence_is_asked_for_if_the_rest_has_it_too() {
+        let regatta = article(
+            "regatta",
+            &[
+                "@entity3 wins in @entity8 , says @entity3",
+                "@entity8 cheers @entity5 .",
+                "@entity3 left @entity8",
+            ],
+        );
+        let mut builder = NewsBuilder::new(1, 2);
+        // @entity3 stands twice in the first sentence, @entity5 in the second alone.
+        assert_eq!(builder.push(&regatta), 2);
+        let set = builder.finish();
+        let lines: Vec<String> = printed(&set).iter().map(|line| lettered(line)).collect();
+        let expected = [
+            "A cheers B . / C left A . | C wins in XXXXX , says C | A",
+            "A wins in B , says A . / A left B . | XXXXX cheers C | B",
+        ];
+        assert_eq!(lines, expected);
+        let candidates: Vec<&str> =
+            set.candidates(0).iter().map(|&word| set.vocabulary().word(word)).collect();
+        assert_eq!(candidates, ["@entity3", "@entity5", "@entity8"]);
+        assert_eq!(set.candidates(1).len(), 2, "what stands in the query alone is no candidate");
+        assert_eq!(set.book(0), Some(0));
+        assert_eq!(set.books()[0].sentences, 0..3);
+    }
+
+    #[test]
+    fn numbers_are_dealt_out_anew_for_each_question_and_by_the_seed() {
+        let texts = ["@entity1 met @entity2", "@entity1 saw @entity2 and @entity3"];
+        let built = |seed, name: &str| {
+            let mut builder = NewsBuilder::new(seed, 1);
+            builder.push(&article(name, &texts));
+            printed(&builder.finish())
+        };
+        let of_seeds: BTreeSet<Vec<String>> = (0..60).map(|seed| built(seed, "met")).collect();
+        assert!(of_seeds.len() > 20, "{}: two questions with six orders each", of_seeds.len());
+        assert_eq!(built(7, "met"), built(7, "met"));
+        let of_names: BTreeSet<String> =
+            (0..60).map(|number| built(1, &number.to_string()).swap_remove(0)).collect();
+        assert_eq!(of_names.len(), 6);
+    }
+
+    #[test]
+    fn a_real_question_keeps_everything_but_the_numbers_of_its_entities() {
+        let text = "u\n\n@entity1 met @entity2 .\n\n@placeholder met @entity9\n\n@entity1\n\n@entity1:\n@entity2:\n@entity9:";
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("met.question");
+        std::fs::write(&path, text).unwrap();
+        let (real, _) = QuestionSet::open(&path, &crate::OpenOptions::default()).unwrap();
+        let lines: BTreeSet<String> = (0..60)
+            .map(|seed| {
+                let mut builder = NewsBuilder::new(seed, 1);
+                builder.push_real(&real.example(0));
+                printed(&builder.finish()).remove(0)
+            })
+            .collect();
+        assert_eq!(lines.len(), 6, "{lines:?}");
+        assert!(lines.contains(
+            "@entity9 met @entity1 . | XXXXX met @entity2 | @entity1 @entity9 | @entity9"
+        ));
+    }
+
+    #[test]
+    fn the_embedded_news_give_questions_for_every_split() {
+        let (mut articles, _) =
+            NewsArticle::read(NEWS.as_bytes(), "news.jsonl".as_ref(), false).unwrap();
+        allocate(&mut articles, 1);
+        let mut builder = NewsBuilder::new(1, usize::MAX);
+        let made: Vec<usize> = articles.iter().map(|article| builder.push(article)).collect();
+        assert!(made.iter().all(|&n| n > 0), "{made:?}");
+        let set = builder.finish();
+        let n = Split::ALL.map(|split| set.of_split(split).len());
+        assert!(n[0] > 300 && n[1] > 60 && n[2] > 100, "{n:?}");
+        let most = set.examples().map(|example| example.question.candidates.len()).max();
+        assert!(most < Some(10), "nothing needs ten candidates");
     }
 }

@@ -62,13 +62,24 @@ pub fn read_folder(
     Ok((set, Warnings { of_daily_mail, ..warnings }))
 }
 
-/// Reads one `.question` file.
+/// Reads one question; `path` is for messages, and its folder may tell the split.
 ///
 /// # Errors
 /// Those of [`read_folder`].
-pub fn read_file(path: &Path, options: &OpenOptions) -> Result<(QuestionSet, Warnings)> {
-    let file = [path.to_owned()];
-    gather(path, options, std::iter::once(Ok(file)), |file| vec![read_part(file, options)])
+pub fn read_one(
+    mut input: impl Read,
+    path: &Path,
+    options: &OpenOptions,
+) -> Result<(QuestionSet, Warnings)> {
+    let mut bytes = Vec::new();
+    let failed = |cause| Error::Read { path: path.to_owned(), cause };
+    input.read_to_end(&mut bytes).map_err(failed)?;
+    let mut part = Part::default();
+    let split = split_of(path).or(options.split);
+    if options.wants(split, None) {
+        read_question(&bytes, path, split, &mut part)?;
+    }
+    Ok((part.set, Warnings::default()))
 }
 
 fn read_part(files: &[PathBuf], options: &OpenOptions) -> Part {
