@@ -290,3 +290,35 @@ fn of_questions(source: &Source<'_>, places: &[usize], config: &Config) -> Windo
     window.contexts = Some(contexts);
     window
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Settings;
+
+    fn config(texts: &[&str]) -> Config {
+        Settings::from_text(&ENTRY, texts.iter().copied()).unwrap().config()
+    }
+
+    #[test]
+    fn what_stands_beside_the_state_has_no_embeddings_to_be_tied_to() {
+        let attention = config(&["tied=true", "window=4"]).attention().unwrap();
+        assert_eq!(attention, Attention { window: 5, joining: Joining::Sum });
+        let error = config(&["tied=true", "joining=concatenation"]).attention().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "wrong value of `tied`: expected `false` where `joining` is `concatenation`, found `true`"
+        );
+    }
+
+    /// The context is `1 2. 3.`, the query `4 _ 5`.
+    #[test]
+    fn a_question_is_read_with_its_context_or_alone() {
+        let cloze = Cloze { before: vec![END, 4], after: vec![5, END], ..Cloze::default() };
+        let reads = |texts: &[&str]| config(texts).reads(vec![1, 2, END, 3, END], cloze.clone());
+        let (burnt_in, alone) = (reads(&[]), reads(&["burn_in=false"]));
+        assert_eq!(burnt_in.before, [END, 1, 2, END, 3, END, 4]);
+        assert_eq!(alone.before, [END, 4]);
+        assert_eq!((burnt_in.context, alone.context), (vec![1, 2, END, 3], vec![1, 2, END, 3]));
+    }
+}

@@ -8,6 +8,7 @@ mod gpu;
 mod launch;
 mod lstm;
 mod operations;
+mod product;
 
 use std::fmt;
 use std::sync::Arc;

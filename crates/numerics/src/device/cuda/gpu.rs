@@ -115,6 +115,10 @@ fn check_driver() -> Result<()> {
     unsafe { sys::cuDriverGetVersion(&raw mut version) }
         .result()
         .map_err(|error| no_device(said(&error)))?;
+    check_version(version)
+}
+
+fn check_version(version: i32) -> Result<()> {
     let written = |version: i32| format!("{}.{}", version / 1000, version % 1000 / 10);
     if version >= OLDEST_DRIVER {
         return Ok(());
@@ -287,5 +291,34 @@ impl Gpu {
         let values = self.ours(self.stream.clone_dtoh(&from.slice.slice(start..start + len)))?;
         self.ours(self.stream.synchronize())?;
         Ok(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_driver_that_is_too_old_is_named_with_what_is_needed() {
+        let message = check_version(11_040).unwrap_err().to_string();
+        let expected = "no GPU can be used: the driver is too old: expected CUDA 12.0, found 11.4";
+        assert_eq!(message, expected);
+        check_version(OLDEST_DRIVER).unwrap();
+        check_version(13_000).unwrap();
+    }
+
+    #[test]
+    fn every_kernel_that_is_written_is_loaded_and_no_other() {
+        let source = include_str!("kernels.cu");
+        let after = source.split("extern \"C\" __global__ void ").skip(1);
+        let name = |text: &'static str| {
+            let text = text.strip_prefix("__launch_bounds__(32 * WARPS) ").unwrap_or(text);
+            text.split('(').next().unwrap()
+        };
+        let mut written: Vec<&str> = after.map(name).collect();
+        written.sort_unstable();
+        let mut loaded = KERNELS.to_vec();
+        loaded.sort_unstable();
+        assert_eq!(loaded, written);
     }
 }

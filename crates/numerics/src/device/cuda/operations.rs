@@ -1,13 +1,12 @@
-//! The operations of [`Device`] as calls of cuBLAS and of the kernels in `kernels.cu`.
+//! The operations of [`Device`] as calls of the kernels in `kernels.cu`, and of cuBLAS for products.
 
-use cudarc::cublas::{result as blas, sys as blas_sys};
 use cudarc::driver::sys;
 
 use super::gpu::N_PARTIAL;
 use super::launch::{THREADS, launch};
-use super::{Cuda, Graph, Numbers, Recorded, Words, lstm};
+use super::{Cuda, Graph, Numbers, Recorded, Words, lstm, product};
 use crate::Result;
-use crate::device::part::{one_by_one, shape_of_product};
+use crate::device::part::one_by_one;
 use crate::device::{Device, Lstm, Matrix, MatrixMut, Part, PartMut, Targets, Trace};
 
 /// Threads in a block that has a row of scores of a whole vocabulary.
@@ -26,64 +25,6 @@ fn quads_of(columns: usize, row_stride: usize, addresses: [u64; 2]) -> i32 {
     let is_aligned =
         row_stride.is_multiple_of(4) && addresses.iter().all(|address| address % 16 == 0);
     if is_aligned { (columns / 4) as i32 } else { 0 }
-}
-
-impl Cuda {
-    fn product(
-        &self,
-        (into, layout): (u64, crate::device::Layout),
-        [keep, scale]: [f32; 2],
-        left: (u64, Matrix<'_, Numbers>),
-        right: (u64, Matrix<'_, Numbers>),
-    ) {
-        use blas_sys::cublasOperation_t::{CUBLAS_OP_N, CUBLAS_OP_T};
-        let operation = |matrix: &Matrix<'_, Numbers>| match matrix.is_transposed {
-            true => CUBLAS_OP_T,
-            false => CUBLAS_OP_N,
-        };
-        let lead =
-            |layout: crate::device::Layout| layout.row_stride.max(layout.columns).max(1) as i32;
-        let number = blas_sys::cudaDataType_t::CUDA_R_32F;
-        let (m, k) = left.1.shape();
-        let (_, n) = right.1.shape();
-        if m * n * layout.batch == 0 {
-            return;
-        }
-        self.0.note(self.0.context.bind_to_thread());
-        #[expect(unsafe_code, reason = "cuBLAS has no safe door")]
-        // SAFETY: the shapes were checked against the arrays. cuBLAS stores columns, we store rows, so it
-        // computes intoᵀ = rightᵀ · leftᵀ.
-        let result = unsafe {
-            blas::gemm_strided_batched_ex(
-                self.0.blas.0,
-                operation(&right.1),
-                operation(&left.1),
-                n as i32,
-                m as i32,
-                k as i32,
-                (&raw const scale).cast(),
-                right.0 as *const _,
-                number,
-                lead(right.1.layout),
-                right.1.layout.batch_stride as i64,
-                left.0 as *const _,
-                number,
-                lead(left.1.layout),
-                left.1.layout.batch_stride as i64,
-                (&raw const keep).cast(),
-                into as *mut _,
-                number,
-                lead(layout),
-                layout.batch_stride as i64,
-                layout.batch as i32,
-                blas_sys::cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_TF32,
-                blas_sys::cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT,
-            )
-        };
-        if let Err(error) = result {
-            self.0.fail(error.to_string());
-        }
-    }
 }
 
 impl Device for Cuda {
@@ -182,10 +123,7 @@ impl Device for Cuda {
         left: Matrix<'_, Numbers>,
         right: Matrix<'_, Numbers>,
     ) {
-        shape_of_product(&into, &left, &right);
-        let into = (into.part.address(), into.layout);
-        let (left, right) = ((left.part.address(), left), (right.part.address(), right));
-        self.product(into, keep_and_scale.map(|value| value as f32), left, right);
+        product::multiply(&self.0, into, keep_and_scale, left, right);
     }
 
     fn gather_rows(
