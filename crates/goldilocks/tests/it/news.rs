@@ -67,7 +67,8 @@ fn a_bad_question_stops_or_is_counted() {
         Candidates, train: 3.0 on average, 3 at most
         Candidates, valid: 3.0 on average, 3 at most
         Candidates, test: 3.0 on average, 3 at most
-    "#]].assert_eq(&run(&["stats", "set.jsonl"]));
+    "#]]
+    .assert_eq(&run(&["stats", "set.jsonl"]));
 }
 
 #[test]
