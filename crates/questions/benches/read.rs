@@ -89,3 +89,28 @@ fn write_cbt(bencher: Bencher) {
         cbt::write(&set, &all, &mut output, Path::new("bench.txt")).map(|()| output)
     });
 }
+
+/// `.question` files of CNN QA in their folder: each has an article of its own.
+#[divan::bench]
+fn read_question_files(bencher: Bencher) {
+    let folder = tempfile::tempdir().expect("a folder for the files");
+    let mut bytes = 0;
+    for number in 0..QUESTIONS {
+        let word = |place: usize| match place % 10 {
+            0 => format!("@entity{}", (number + place / 10 * place) % 30),
+            9 => ".".to_owned(),
+            _ => format!("word{}", (number * 7 + place * place * 13) % (50 + place * 97)),
+        };
+        let article = (0..760).map(word).collect::<Vec<_>>().join(" ");
+        let map: Vec<String> = (0..30).map(|entity| format!("@entity{entity}:Name: of")).collect();
+        let (answer, map) = (number % 30, map.join("\n"));
+        let text = format!(
+            "http://news.example/{number}\n\n{article}\n\n@placeholder wins\n\n@entity{answer}\n\n{map}"
+        );
+        bytes += text.len();
+        let path = folder.path().join(format!("{number}.question"));
+        std::fs::write(path, text).expect("the file is written");
+    }
+    let options = OpenOptions::default();
+    bencher.counter(BytesCount::new(bytes)).bench(|| QuestionSet::open(folder.path(), &options));
+}

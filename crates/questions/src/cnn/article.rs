@@ -101,16 +101,25 @@ pub(crate) fn entities(text: &str) -> Vec<&str> {
     let mentions = memchr::memchr_iter(b'@', bytes).filter_map(|at| {
         let starts = at == 0 || bytes[at - 1] == b' ';
         let end = bytes[at..].iter().position(|&byte| byte == b' ').map_or(text.len(), |n| at + n);
-        (starts && is_entity(&text[at..end])).then_some(&text[at..end])
+        let entity = entity(&text[at..end]).filter(|_| starts)?;
+        Some((entity, &text[at..end]))
     });
-    let mut entities: Vec<&str> = mentions.collect();
-    entities.sort_unstable_by_key(|&entity| (entity.len(), entity));
-    entities.dedup();
-    entities
+    let mut entities: Vec<(Entity, &str)> = mentions.collect();
+    entities.sort_unstable_by_key(|&(entity, _)| entity);
+    entities.dedup_by_key(|(entity, _)| *entity);
+    entities.into_iter().map(|(_, word)| word).collect()
 }
 
-/// `@entity0`, `@entity1`, …
-pub(crate) fn is_entity(word: &str) -> bool {
-    let number = word.strip_prefix("@entity").unwrap_or_default();
-    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+/// How many digits an entity's number has, and the number: in their order, and no two entities have the same.
+pub(crate) type Entity = (u8, u32);
+
+/// `@entity0`, `@entity1`, …, with nine digits at most.
+pub(crate) fn entity(word: &str) -> Option<Entity> {
+    let digits = word.strip_prefix("@entity")?.as_bytes();
+    let digit = |&byte: &u8| byte.is_ascii_digit().then(|| u32::from(byte - b'0'));
+    let number = |sum: u32, byte: &u8| digit(byte).map(|digit| 10 * sum + digit);
+    match digits.len() {
+        length @ 1..=9 => Some((length as u8, digits.iter().try_fold(0, number)?)),
+        _ => None,
+    }
 }

@@ -17,7 +17,7 @@
 use corpus::WordId;
 use rand::seq::SliceRandom;
 
-use super::article::is_entity;
+use super::article::entity;
 use super::articles::NewsArticle;
 use crate::seeds::generator;
 use crate::{BLANK, BookText, Example, NewQuestion, QuestionSet, Split, sentence};
@@ -75,7 +75,7 @@ impl NewsBuilder {
             for place in 0..query.len() {
                 let word = query[place];
                 let times = query.iter().filter(|&&other| other == word).count();
-                if times > 1 || !is_entity(self.set.vocabulary().word(word)) {
+                if times > 1 || !self.is_entity(word) {
                     continue;
                 }
                 query[place] = BLANK;
@@ -152,16 +152,19 @@ impl NewsBuilder {
 
     /// The distinct entities among some words, in the order of their numbers.
     fn entities<'a>(&self, words: impl Iterator<Item = &'a WordId>) -> Vec<WordId> {
-        let is_entity = |word: &&WordId| is_entity(self.set.vocabulary().word(**word));
-        let mut entities: Vec<WordId> = words.filter(is_entity).copied().collect();
+        let mut entities: Vec<WordId> =
+            words.copied().filter(|&word| self.is_entity(word)).collect();
         self.sort_by_number(&mut entities);
         entities.dedup();
         entities
     }
 
     fn sort_by_number(&self, entities: &mut [WordId]) {
-        let word = |entity: &WordId| self.set.vocabulary().word(*entity);
-        entities.sort_by(|a, b| (word(a).len(), word(a)).cmp(&(word(b).len(), word(b))));
+        entities.sort_by_key(|&word| entity(self.set.vocabulary().word(word)));
+    }
+
+    fn is_entity(&self, word: WordId) -> bool {
+        entity(self.set.vocabulary().word(word)).is_some()
     }
 }
 
@@ -197,7 +200,7 @@ mod tests {
         let parts: Vec<&str> = line.split(" | ").collect();
         let line = [parts[0], parts[1], parts[3]].join(" | ");
         let mut entities: Vec<&str> = Vec::new();
-        for word in line.split(' ').filter(|word| is_entity(word)) {
+        for word in line.split(' ').filter(|word| entity(word).is_some()) {
             if !entities.contains(&word) {
                 entities.push(word);
             }

@@ -19,7 +19,7 @@
 
 use std::path::Path;
 
-use super::article::{Article, Wrong, entities, is_entity};
+use super::article::{Article, Entity, Wrong, entities, entity};
 use super::reading::Part;
 use crate::Split;
 use crate::error::{At, Error, Result};
@@ -94,17 +94,19 @@ fn check_map<'a>(
     lines: impl Iterator<Item = (&'a str, usize)>,
     mut entities: impl Iterator<Item = &'a str>,
 ) -> Result<(), (usize, Flaw)> {
-    let mut named: Vec<&str> = Vec::new();
+    let mut named: Vec<Entity> = Vec::new();
     let mut last = 2 * PARTS.len();
     for (line, number) in lines.filter(|(line, _)| !line.is_empty()) {
         last = number;
-        match line.split_once(':') {
-            Some((entity, _)) if is_entity(entity) => named.push(entity),
-            _ => return Err((number, Flaw::EntityMap { found: line.to_owned() })),
+        let colon = memchr::memchr(b':', line.as_bytes());
+        match colon.and_then(|colon| entity(&line[..colon])) {
+            Some(entity) => named.push(entity),
+            None => return Err((number, Flaw::EntityMap { found: line.to_owned() })),
         }
     }
     named.sort_unstable();
-    let missing = |entity: &&str| named.binary_search(entity).is_err();
+    let missing =
+        |word: &&str| entity(word).is_some_and(|entity| named.binary_search(&entity).is_err());
     match entities.find(missing) {
         Some(entity) => Err((last, Flaw::NotInEntityMap { entity: entity.to_owned() })),
         None => Ok(()),
