@@ -22,6 +22,9 @@
 //! label = "MemNNs with word distance"
 //! of = ["memnn-window-selfsup", "word-distance"]
 //!
+//! [settings.word-distance]        # by row or model: settings of rows that are not listed
+//! max_penalty = 5
+//!
 //! [tales.memnn-window-selfsup]    # by row or model: settings for the embedded tales alone
 //! dim = 20
 //! ```
@@ -73,6 +76,9 @@ pub struct Experiment {
     /// What is embedded for those who have no data.
     #[serde(default)]
     pub embedded: Embedded,
+    /// Settings that are not left at their defaults, by row or by model.
+    #[serde(default)]
+    settings: Table,
     /// Settings for what is embedded, by row or by model: smaller, so that the table is there at once.
     #[serde(default, alias = "news")]
     tales: Table,
@@ -265,10 +271,15 @@ impl Experiment {
 
     fn plan_row(&self, row: &Row, on_tales: bool) -> Result<Planned> {
         let entry = models::find(&row.model)?;
-        let tales = self.tales.get(row.name()).or_else(|| self.tales.get(&row.model));
-        let tales = tales.and_then(Value::as_table).filter(|_| on_tales);
-        let mut own = row.settings.clone();
-        own.extend(tales.into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())));
+        let of_row = |settings: &Table| -> Table {
+            let found = settings.get(row.name()).or_else(|| settings.get(&row.model));
+            found.and_then(Value::as_table).cloned().unwrap_or_default()
+        };
+        let mut own = of_row(&self.settings);
+        own.extend(row.settings.clone());
+        if on_tales {
+            own.extend(of_row(&self.tales));
+        }
         let mut changed: Vec<(String, String)> = own.iter().map(as_text).collect();
         let texts: Vec<String> = changed.iter().map(|(k, v)| format!("{k}={v}")).collect();
         let settings = Settings::from_text(entry, texts.iter().map(String::as_str))?;
@@ -401,8 +412,8 @@ mod tests {
 
     #[test]
     fn settings_for_the_tales_hold_there_alone() {
-        let text = "title = 'x'\n[[rows]]\nmodel = 'word-distance'\nsettings = { max_penalty = 5 }\n\
-                    [tales.word-distance]\nmax_penalty = 3\n";
+        let text = "title = 'x'\n[[rows]]\nmodel = 'word-distance'\n[settings.word-distance]\n\
+                    max_penalty = 5\n[tales.word-distance]\nmax_penalty = 3\n";
         let experiment = Experiment::from_toml(Path::new("own.toml"), text).unwrap();
         let max_penalty = |on_tales| {
             let plan = experiment.plan(on_tales).unwrap();

@@ -299,7 +299,11 @@ impl Reproduction<'_> {
             let fields = fields.map(|(key, value)| (key.to_owned(), value));
             made.settings.clone().into_iter().chain(fields).collect::<BTreeMap<_, _>>()
         };
-        let (expected, found) = (fields(expected), fields(found));
+        let (mut expected, found) = (fields(expected), fields(found));
+        if self.any_version {
+            // Settings that the other version did not have.
+            expected.retain(|key, _| found.contains_key(key));
+        }
         let keys = expected.keys().chain(found.keys());
         let none = || "none".to_owned();
         let value =

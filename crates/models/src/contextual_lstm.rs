@@ -41,7 +41,7 @@ const CONTEXT: Setting = Setting {
 const BURN_IN: Setting = Setting {
     name: "burn_in",
     symbol: "",
-    default: "true",
+    default: "false",
     range: Range::Flag,
     word: None,
     doc: "Whether the context is also read before the query, as running text is while training.",
@@ -57,7 +57,7 @@ const JOINING: Setting = Setting {
 const MAX_WORDS: Setting = Setting {
     name: "max_words",
     symbol: "",
-    default: "896",
+    default: "640",
     range: Range::Whole(1, 100_000),
     word: None,
     doc: "Words that a context has at most while training, those nearest to the word.",

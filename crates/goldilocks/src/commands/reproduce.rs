@@ -62,13 +62,7 @@ pub struct Options {
 /// Runs what the table needs and prints it.
 pub fn run(options: &Options, progress: Progress) -> Result<()> {
     let started = Instant::now();
-    let (name, experiment) = match &options.experiment {
-        Some(path) => {
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            (stem, Experiment::read(path)?)
-        }
-        None => (options.table.clone(), Experiment::named(&options.table)?),
-    };
+    let (name, experiment) = options.experiment()?;
     let folder = options.output.clone().unwrap_or_else(|| Path::new("reproduction").join(&name));
     let plan = experiment.plan(options.data.is_none())?;
     let is_other = questions::compact::read_manifest(&folder).is_ok();
@@ -213,6 +207,17 @@ fn stage(progress: Progress, name: &str, what: &str, started: Instant) {
 }
 
 impl Options {
+    /// What to run, and what it is called.
+    fn experiment(&self) -> Result<(String, Experiment)> {
+        match &self.experiment {
+            Some(path) => {
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                Ok((stem, Experiment::read(path)?))
+            }
+            None => Ok((self.table.clone(), Experiment::named(&self.table)?)),
+        }
+    }
+
     /// The questions, the hash that stands for them, and where they come from.
     fn questions(
         &self,
