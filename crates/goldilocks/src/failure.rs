@@ -150,9 +150,7 @@ impl Failure {
             Self::NoGoodBook { .. } => {
                 Some("are these whole books, as .txt or .epub? `goldilocks tag BOOK` shows one".to_owned())
             }
-            Self::NoNewsQuestions { .. } => {
-                Some("entities are written `@entity0`, `@entity1`, …; `--leads N` asks about more sentences".to_owned())
-            }
+            Self::NoNewsQuestions { .. } => Some("`--leads N` asks about more sentences".to_owned()),
             Self::NoReproduction { .. } => Some("choose another `-o`".to_owned()),
             Self::NamedTwice { .. } => Some("leave one of them out".to_owned()),
             Self::UnknownTable { .. } => {

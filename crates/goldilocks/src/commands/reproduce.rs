@@ -63,13 +63,8 @@ pub struct Options {
 pub fn run(options: &Options, progress: Progress) -> Result<()> {
     let started = Instant::now();
     let (name, experiment) = options.experiment()?;
-    let folder = options.output.clone().unwrap_or_else(|| Path::new("reproduction").join(&name));
     let plan = experiment.plan(options.data.is_none())?;
-    let is_other = questions::compact::read_manifest(&folder).is_ok();
-    if is_other || folder.join("model.toml").exists() {
-        return Err(Failure::NoReproduction { path: folder }.into());
-    }
-    fs::create_dir_all(&folder).map_err(Failure::file(&folder))?;
+    let folder = options.folder(&name)?;
     let data = options.data.as_ref().map(|path| path.display().to_string());
     progress.note(format_args!(
         "The Goldilocks Principle: {}, on {}, seed {}\n",
@@ -207,15 +202,24 @@ fn stage(progress: Progress, name: &str, what: &str, started: Instant) {
 }
 
 impl Options {
-    /// What to run, and what it is called.
+    /// What is to be run, and its name.
     fn experiment(&self) -> Result<(String, Experiment)> {
-        match &self.experiment {
-            Some(path) => {
-                let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                Ok((stem, Experiment::read(path)?))
-            }
-            None => Ok((self.table.clone(), Experiment::named(&self.table)?)),
+        let Some(path) = &self.experiment else {
+            return Ok((self.table.clone(), Experiment::named(&self.table)?));
+        };
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Ok((stem, Experiment::read(path)?))
+    }
+
+    /// The folder for everything that is made, which holds nothing else.
+    fn folder(&self, name: &str) -> Result<PathBuf> {
+        let folder = self.output.clone().unwrap_or_else(|| Path::new("reproduction").join(name));
+        let is_other = questions::compact::read_manifest(&folder).is_ok();
+        if is_other || folder.join("model.toml").exists() {
+            return Err(Failure::NoReproduction { path: folder }.into());
         }
+        fs::create_dir_all(&folder).map_err(Failure::file(&folder))?;
+        Ok(folder)
     }
 
     /// The questions, the hash that stands for them, and where they come from.

@@ -8,7 +8,7 @@ use crate::{BLANK, BookText, NewQuestion, QuestionSet, Split, sentence};
 
 /// The missing entity of a query, as the files have it.
 const PLACEHOLDER: &str = "@placeholder";
-/// The articles of the release have up to 527 entities. Chosen: a list many times as long is no article.
+/// Chosen: of 7,387 articles of CNN the richest has 393 entities; a list many times as long is no article.
 const MOST_CANDIDATES: usize = 2_000;
 
 /// A question about an article.
@@ -34,8 +34,13 @@ pub(crate) enum Wrong {
 impl Article<'_> {
     /// Adds the question, with the article as a book of its own. A question with a flaw leaves no trace.
     pub fn push(&self, set: &mut QuestionSet, numbering: &mut Numbering) -> Result<(), Wrong> {
-        let candidates = &self.entities;
         self.check()?;
+        // A text has no more words than bytes, but for the one behind its last space.
+        let most_words = set.n_words() + 2 * (self.text.len() + self.query.len() + 2);
+        if u32::try_from(most_words).is_err() {
+            return Err(Wrong::Text(Flaw::TooLarge));
+        }
+        let candidates = &self.entities;
         let first = set.n_sentences();
         let mut sentence: Vec<WordId> = Vec::new();
         numbering.number(self.text, set, |set, id, word| {
