@@ -1,5 +1,5 @@
 //! CNN QA, the second data set of the paper (§5.1; Hermann et al. 2015): `.question` files in their folders, and
-//! JSON lines → [`QuestionSet`].
+//! JSON lines → [`QuestionSet`](crate::QuestionSet).
 //!
 //! A question is a news article, a bullet point of its summary with an entity missing, and the entities of the
 //! article as candidates: `@entity0`, `@entity1`, … in the order of their numbers, 26 on average.
