@@ -247,6 +247,23 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_sentence_is_not_looked_at() {
+        let set = set_of(&[Asked {
+            context: vec!["", "ann ran", ""],
+            query: "XXXXX ran",
+            candidates: &NAMES,
+            answer: Some(0),
+            split: Split::Train,
+        }]);
+        let settings = Settings::from_text(&SENTENTIAL_MEMORY, small(&["epochs=1"])).unwrap();
+        let training = Training::new(&set, 1, &|_| ());
+        let model = (SENTENTIAL_MEMORY.train)(&settings, &training).unwrap();
+        let told = model.reader(set.vocabulary()).explain(&set.example(0).question);
+        let places: Vec<_> = told.looks.into_iter().map(|look| look.words).collect();
+        assert_eq!((places.len(), places[0].clone()), (1, 0..2));
+    }
+
+    #[test]
     fn windows_find_the_name_with_tied_weights_and_with_a_sampled_dictionary() {
         let tied = accuracy(&WINDOW_MEMORY, &["tied=true", "time=false"]);
         let sampled =

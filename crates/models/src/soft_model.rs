@@ -429,7 +429,9 @@ impl Reader for SoftReader<'_> {
         let phrases = self.format.read(question, &self.words(), &mut Memories::default());
         let Read { attention, matches, .. } = self.network.read(&phrases);
         let origins = self.format.origins(question, &self.words());
-        let looks = origins.into_iter().enumerate().map(|(memory, origin)| {
+        // An empty sentence is a memory, but there is nothing to be seen of it.
+        let seen = origins.into_iter().enumerate().filter(|(_, origin)| !origin.words.is_empty());
+        let looks = seen.map(|(memory, origin)| {
             // Chosen: of several hops, the mean.
             let mean = |of_hops: &[Vec<f32>]| {
                 of_hops.iter().map(|hop| hop[memory]).sum::<f32>() / of_hops.len() as f32
