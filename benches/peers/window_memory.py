@@ -1,7 +1,7 @@
 """A plain PyTorch window memory with self-supervision (§3.3): the peer that `memnn-window-selfsup` is timed against.
 
 Not shipped and not tuned for accuracy: the same model, loss and mini-batches, written as one would write
-them. Reading and padding are left out of the time.
+them, with plain steps (`--set optimiser=sgd`). Reading and padding are left out of the time.
 
     python3 benches/peers/window_memory.py CBT_FILE... [--dim 300] [--window 5] [--batch 64] [--threads 2]
 """

@@ -157,11 +157,13 @@ impl Reproduction<'_> {
             return Ok(Vec::new());
         }
         let text = fs::read_to_string(&path).map_err(Failure::file(&path))?;
-        let damaged = |error: serde_json::Error| Failure::Damaged {
-            path: path.clone(),
-            message: error.to_string(),
+        let damaged = |message: String| Failure::Damaged { path: path.clone(), message };
+        let read = |line: &str| match serde_json::from_str::<Looked>(line) {
+            Ok(looked) if looked.is_whole() => Ok(looked),
+            Ok(looked) => Err(damaged(format!("places beyond the text of `{}`", looked.id))),
+            Err(error) => Err(damaged(error.to_string())),
         };
-        Ok(text.lines().map(serde_json::from_str).collect::<Result<_, _>>().map_err(damaged)?)
+        Ok(text.lines().map(read).collect::<Result<_, _>>()?)
     }
 
     /// All seeds that a row needs, in order.

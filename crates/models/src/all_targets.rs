@@ -16,6 +16,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::Part;
 use crate::dictionary::Dictionary;
+use crate::softmax::softmax;
 
 /// Draws words by their frequency.
 pub(crate) struct Frequencies {
@@ -100,11 +101,8 @@ impl<R: Real> AllTargets<R> {
         for (score, (_, ln_expected)) in self.errors.iter_mut().zip(drawn) {
             *score -= R::from_f64(*ln_expected);
         }
-        let highest = self.errors.iter().fold(self.errors[0], |highest, &score| highest.max(score));
-        let of_answer = self.errors[0] - highest;
-        self.errors.iter_mut().for_each(|score| *score = (*score - highest).exp());
-        let total = self.errors.iter().fold(R::ZERO, |sum, &share| sum + share);
-        self.errors.iter_mut().for_each(|share| *share = *share / total);
+        let of_answer = self.errors[0];
+        let log_sum = softmax(&mut self.errors);
         self.errors[0] -= R::ONE;
         self.by_hidden.clear();
         self.by_hidden.resize(decode.dim(), R::ZERO);
@@ -113,7 +111,7 @@ impl<R: Real> AllTargets<R> {
         for (&row, &scale) in self.rows.iter().zip(&self.errors) {
             gradient.push(Update { row, scale, vector });
         }
-        total.ln() - of_answer
+        log_sum - of_answer
     }
 }
 

@@ -7,6 +7,7 @@
 use numerics::{Gradient, Real, Table, Update, apply, apply_adagrad, axpy, dot};
 
 use crate::dictionary_softmax::{Decoded, Decoding};
+use crate::softmax::softmax;
 
 /// U as rows of a table.
 pub(crate) struct Decode<'a, R: Real> {
@@ -41,15 +42,13 @@ pub(crate) fn descend<R: Real>(
         let row = |candidate: u32| first + candidate as usize;
         let scores: Vec<R> =
             candidates.iter().map(|&word| dot(table.row(row(word)), state)).collect();
-        let highest = scores.iter().copied().fold(scores[0], R::max);
-        let shares: Vec<R> = scores.iter().map(|&score| (score - highest).exp()).collect();
-        let total = shares.iter().fold(R::ZERO, |sum, &share| sum + share);
+        let mut slopes = scores.clone();
+        let log_sum = softmax(&mut slopes);
         let vector = gradient.push_vector(state);
-        for (&word, (score, share)) in candidates.iter().zip(scores.into_iter().zip(shares)) {
+        for (&word, (score, mut slope)) in candidates.iter().zip(scores.into_iter().zip(slopes)) {
             // With g = â − 1_a: dL/dq = Uᵀg and dL/dU = g qᵀ.
-            let mut slope = share / total;
             if word == answer {
-                loss += (total.ln() - (score - highest)).to_f64();
+                loss += (log_sum - score).to_f64();
                 slope -= R::ONE;
             }
             axpy(slope, table.row(row(word)), by_state);

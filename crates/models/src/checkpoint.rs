@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 
 use crate::epochs::Validation;
 use crate::folder::read_toml;
-use crate::{Error, Event, Part, Reporter, Result, Settings, Training};
+use crate::{Error, Event, Part, Reporter, Result, Settings, Training, learnt};
 
 const RECORD: &str = "training.toml";
 
@@ -119,17 +119,7 @@ impl<'a> Checkpoints<'a> {
 
     fn read(&self, epoch: usize, shapes: &[(&str, usize, usize)]) -> Result<Vec<Table<f32>>> {
         let path = self.weights_of(epoch);
-        let mut weights = weights::read(&path)?;
-        let mut take = |&(name, rows, dim): &(&str, usize, usize)| {
-            let table = weights.tables.remove(name);
-            let fits = |table: &Table<f32>| (table.rows(), table.dim()) == (rows, dim);
-            table.filter(fits).ok_or_else(|| Error::Damaged {
-                path: path.clone(),
-                line: None,
-                reason: format!("it has no table `{name}` of {rows} × {dim} numbers"),
-            })
-        };
-        shapes.iter().map(&mut take).collect()
+        learnt::take(&path, weights::read(&path)?, shapes)
     }
 
     /// Writes the state after the last epoch of the record.

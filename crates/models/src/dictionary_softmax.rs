@@ -261,6 +261,7 @@ impl<R: Real> Rows<'_, R> {
     }
 }
 
+// Duchi et al. 2011, Adagrad: as `numerics::apply_adagrad`, with a row's gradient by the whole mini-batch.
 /// A step of each row against its gradient, over the root of the mean squares of its gradients so far.
 fn adagrad<R: Real>(rows: &mut [R], squares: &mut [R], rate: R, gradient: &[R]) {
     let dim = rows.len() / squares.len();

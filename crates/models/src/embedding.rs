@@ -8,19 +8,9 @@ use serde::Deserialize;
 
 use crate::composition::Composition;
 use crate::memory_format::{Format, windows};
-use crate::settings::Range;
 use crate::soft_model::{Design, Fitting, settings};
-use crate::windows::Encoding;
-use crate::{Entry, Result, Setting, Settings};
-
-const WINDOW: Setting = Setting {
-    name: "window",
-    symbol: "b",
-    default: "5",
-    range: Range::Whole(1, 99),
-    word: None,
-    doc: "Words of the window around the blank; an odd number.",
-};
+use crate::windows::{Encoding, WINDOW};
+use crate::{Entry, Result, Settings};
 
 #[derive(Deserialize)]
 struct Config {

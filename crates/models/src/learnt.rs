@@ -11,7 +11,7 @@ use std::path::Path;
 use corpus::Vocabulary;
 use corpus::atomic::write_file;
 use numerics::Table;
-use numerics::weights::{self, Precision};
+use numerics::weights::{self, Precision, Weights};
 use serde::Deserialize;
 
 use crate::dictionary::Dictionary;
@@ -94,20 +94,30 @@ pub(crate) fn read_tables(
     shapes: &[(&str, usize, usize)],
 ) -> Result<Vec<Table<f32>>> {
     let path = folder.join(FILE);
-    let damaged = |reason| Error::Damaged { path: path.clone(), line: None, reason };
-    let mut weights = weights::read(&path)?;
+    let weights = weights::read(&path)?;
     let (expected, found) = (word_list::hash(words), weights.about.get(DICTIONARY));
     if found != Some(&expected) {
         let found = found.map_or("none", String::as_str);
-        return Err(damaged(format!(
-            "weights of another dictionary: expected {expected}, found {found}"
-        )));
+        let reason = format!("weights of another dictionary: expected {expected}, found {found}");
+        return Err(Error::Damaged { path, line: None, reason });
     }
+    take(&path, weights, shapes)
+}
+
+/// The tables of some names and dimensions, rows × dim, among those that a file has.
+pub(crate) fn take(
+    path: &Path,
+    mut weights: Weights,
+    shapes: &[(&str, usize, usize)],
+) -> Result<Vec<Table<f32>>> {
     let mut take = |&(name, rows, dim): &(&str, usize, usize)| {
         let table = weights.tables.remove(name);
-        let fitting = table.filter(|table| (table.rows(), table.dim()) == (rows, dim));
-        fitting
-            .ok_or_else(|| damaged(format!("it has no table `{name}` of {rows} × {dim} numbers")))
+        let fits = |table: &Table<f32>| (table.rows(), table.dim()) == (rows, dim);
+        table.filter(fits).ok_or_else(|| Error::Damaged {
+            path: path.to_owned(),
+            line: None,
+            reason: format!("it has no table `{name}` of {rows} × {dim} numbers"),
+        })
     };
     shapes.iter().map(&mut take).collect()
 }

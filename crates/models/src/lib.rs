@@ -65,6 +65,7 @@ mod selfsup_training;
 mod settings;
 mod soft_attention;
 mod soft_model;
+mod softmax;
 mod support;
 mod text_targets;
 mod training;

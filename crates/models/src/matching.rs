@@ -14,7 +14,7 @@ use crate::windows::Memories;
 /// The scores of a question's memories; used again and again, so that nothing is allocated.
 #[derive(Default)]
 pub(crate) struct Matching<R> {
-    /// One a memory, without the time feature.
+    /// One a memory; the time feature is added by `Config::add_time`.
     pub scores: Vec<R>,
     /// A φ(q).
     query: Vec<R>,

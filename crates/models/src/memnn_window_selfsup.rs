@@ -18,6 +18,7 @@ use crate::matching::Matching;
 use crate::self_supervision::highest;
 use crate::selfsup_settings::{Config, OF_LM, OF_TARGETS, OF_WINDOWS};
 use crate::selfsup_training::{Variant, learn};
+use crate::softmax::softmax;
 use crate::windows::{Around, KnownWords, Layout, Memories};
 use crate::{Entry, Explanation, Look, Model, Reader, Result, Saved, Settings, Training};
 
@@ -150,17 +151,10 @@ impl WindowReader<'_> {
         memories.read(question, &words, layout, Around::Candidates);
         matching.score(embeddings, memories);
         config.add_time(&mut matching.scores);
-        softmax(&matching.scores, attention);
+        // Eq. (1): α_i = exp(c_i·q) / Σ_j exp(c_j·q).
+        attention.clone_from(&matching.scores);
+        softmax(attention);
     }
-}
-
-// Eq. (1): α_i = exp(c_i·q) / Σ_j exp(c_j·q).
-fn softmax(scores: &[f32], attention: &mut Vec<f32>) {
-    let highest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    attention.clear();
-    attention.extend(scores.iter().map(|score| Real::exp(score - highest)));
-    let total: f32 = attention.iter().sum();
-    attention.iter_mut().for_each(|share| *share /= total);
 }
 
 impl Reader for WindowReader<'_> {

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use questions::Question;
 
-use crate::windows::{Around, Encoding, KnownWords, Layout, Memories, Unit};
-use crate::{Error, Result};
+use crate::Result;
+use crate::windows::{Around, Encoding, KnownWords, Layout, Memories, Unit, with_middle};
 
 /// Which parts of a question are phrases.
 #[derive(Clone, Debug)]
@@ -75,13 +75,9 @@ impl Format {
 
     /// The first row of the dictionary that stands for words themselves: with one dictionary for each
     /// position, that of the middle.
-    pub fn middle(&self, dictionary_rows: usize) -> usize {
+    pub fn middle(&self) -> usize {
         match self {
-            Self::QueryWindow(layout) | Self::Windows(layout)
-                if layout.encoding == Encoding::Positions =>
-            {
-                layout.window / 2 * dictionary_rows
-            }
+            Self::QueryWindow(layout) | Self::Windows(layout) => layout.middle_rows().start,
             _ => 0,
         }
     }
@@ -169,14 +165,7 @@ pub(crate) fn windows(
     encoding: Encoding,
     max_memories: Option<usize>,
 ) -> Result<impl Fn(usize) -> Layout> {
-    if window.is_multiple_of(2) {
-        return Err(Error::SettingValue {
-            key: "window",
-            expected: "an odd number".to_owned(),
-            found: window.to_string(),
-        });
-    }
-    let unit = Unit::Windows;
+    let (window, unit) = (with_middle(window)?, Unit::Windows);
     Ok(move |dictionary_rows| Layout { window, encoding, unit, max_memories, dictionary_rows })
 }
 

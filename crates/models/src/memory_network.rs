@@ -10,17 +10,9 @@ use crate::composition::Composition;
 use crate::memory_format::{Format, windows};
 use crate::settings::Range;
 use crate::soft_model::{Design, Fitting, settings};
-use crate::windows::Encoding;
+use crate::windows::{ENCODING, Encoding, MAX_MEMORIES, WINDOW};
 use crate::{Entry, Result, Setting, Settings};
 
-const WINDOW: Setting = Setting {
-    name: "window",
-    symbol: "b",
-    default: "5",
-    range: Range::Whole(1, 99),
-    word: None,
-    doc: "Words of a window; an odd number.",
-};
 const HOPS: Setting = Setting {
     name: "hops",
     symbol: "K",
@@ -28,14 +20,6 @@ const HOPS: Setting = Setting {
     range: Range::Whole(1, 10),
     word: None,
     doc: "How often the memories are read.",
-};
-const ENCODING: Setting = Setting {
-    name: "encoding",
-    symbol: "",
-    default: "positions",
-    range: Range::Choice(&["positions", "bag"]),
-    word: None,
-    doc: "Windows: one dictionary for each position, or one for all.",
 };
 const SENTENCE_ENCODING: Setting =
     Setting { doc: "Sentences: position encoding, or a bag of words.", ..ENCODING };
@@ -62,14 +46,6 @@ const TIME_SCALE: Setting = Setting {
     range: Range::Real(0.0, 1000.0),
     word: None,
     doc: "What the place of the last memory adds to its match.",
-};
-const MAX_MEMORIES: Setting = Setting {
-    name: "max_memories",
-    symbol: "n",
-    default: "all",
-    range: Range::Whole(1, 100_000),
-    word: Some("all"),
-    doc: "Memories of a question, the latest ones.",
 };
 
 #[derive(Deserialize)]
@@ -109,6 +85,7 @@ fn window(settings: &Settings) -> Result<Design> {
 
 fn sentential(settings: &Settings) -> Design {
     let config: Config = settings.config();
+    // Chosen: the query is composed as the memories are (Sukhbaatar et al. 2015); §3.1 says a bag of words.
     let composition = match config.encoding {
         Encoding::Positions => Composition::PositionEncoding,
         Encoding::Bag => Composition::Sum,
@@ -244,6 +221,23 @@ mod tests {
         // Each name is the second of three tokens, in the middle of its window.
         let instance = best.instance.unwrap();
         assert_eq!((instance % 3, best.words.clone()), (1, instance - 1..instance + 2));
+    }
+
+    #[test]
+    fn an_empty_sentence_is_not_looked_at() {
+        let set = set_of(&[Asked {
+            context: vec!["", "ann ran", ""],
+            query: "XXXXX ran",
+            candidates: &NAMES,
+            answer: Some(0),
+            split: Split::Train,
+        }]);
+        let settings = Settings::from_text(&SENTENTIAL_MEMORY, small(&["epochs=1"])).unwrap();
+        let training = Training::new(&set, 1, &|_| ());
+        let model = (SENTENTIAL_MEMORY.train)(&settings, &training).unwrap();
+        let told = model.reader(set.vocabulary()).explain(&set.example(0).question);
+        let places: Vec<_> = told.looks.into_iter().map(|look| look.words).collect();
+        assert_eq!((places.len(), places[0].clone()), (1, 0..2));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! [`Network`]: a memory network with soft attention (§3.2), without hops an embedding model (§4.3): its
-//! tables, the way from phrases to the state that is decoded, and a step of SGD.
+//! tables, the way from phrases to the state that is decoded, and a step of SGD or Adagrad.
 //!
 //! A mini-batch is learnt from on frozen weights. Questions go forward side by side, then all of them
 //! through the output layer, then back; updates are applied in the order of the questions.

@@ -7,32 +7,18 @@ use crate::dictionary::Dictionary;
 use crate::epochs::{BATCH, DECAY, EPOCHS, LEARNING_RATE, PATIENCE, Schedule};
 use crate::learnt::{SavedAs, WEIGHTS};
 use crate::self_supervision::Rule;
-use crate::soft_model::{DIM, OPTIMISER, Optimiser};
+use crate::soft_model::{DIM, INIT, OPTIMISER, Optimiser};
 use crate::support::{SUPPORT, Support};
-use crate::windows::{Encoding, Layout, Unit};
-use crate::{Error, Range, Result, Setting, Settings};
+use crate::windows::{ENCODING, Encoding, Layout, MAX_MEMORIES, Unit, WINDOW, with_middle};
+use crate::{Range, Result, Setting, Settings};
 
 /// The settings of a variant: those of all, then its own.
 macro_rules! settings {
     ($($own:expr),*) => {
         &[
             DIM,
-            Setting {
-                name: "window",
-                symbol: "b",
-                default: "5",
-                range: Range::Whole(1, 99),
-                word: None,
-                doc: "Words of a window, an odd number.",
-            },
-            Setting {
-                name: "encoding",
-                symbol: "φ",
-                default: "positions",
-                range: Range::Choice(&["positions", "bag"]),
-                word: None,
-                doc: "One dictionary for each place in the window, or one for all.",
-            },
+            WINDOW,
+            ENCODING,
             Setting {
                 name: "unit",
                 symbol: "s",
@@ -41,14 +27,7 @@ macro_rules! settings {
                 word: None,
                 doc: "What is remembered of a mention: the window around it, or its sentence as a bag of words.",
             },
-            Setting {
-                name: "max_memories",
-                symbol: "n",
-                default: "all",
-                range: Range::Whole(1, 100_000),
-                word: Some("all"),
-                doc: "Memories of a question at most: those nearest to the query.",
-            },
+            MAX_MEMORIES,
             Setting {
                 name: "time",
                 symbol: "",
@@ -63,7 +42,7 @@ macro_rules! settings {
                 default: "2.2",
                 range: Range::Real(-100.0, 100.0),
                 word: None,
-                doc: "What its place adds to the score of the last memory.",
+                doc: "What the place of the last memory adds to its score.",
             },
             Setting {
                 name: "soft_weighting",
@@ -82,14 +61,7 @@ macro_rules! settings {
                 doc: "Learn from every question, or only where the best memory is not the supporting one.",
             },
             SUPPORT,
-            Setting {
-                name: "init",
-                symbol: "",
-                default: "0.05",
-                range: Range::Real(0.0, 10.0),
-                word: None,
-                doc: "Standard deviation of the embeddings before training.",
-            },
+            INIT,
             Setting { default: "0.03", ..LEARNING_RATE },
             Setting { default: "6", ..EPOCHS },
             PATIENCE,
@@ -160,13 +132,7 @@ impl Config {
     /// If the window has no middle.
     pub fn new(settings: &Settings) -> Result<Self> {
         let config: Self = settings.config();
-        if config.window.is_multiple_of(2) {
-            return Err(Error::SettingValue {
-                key: "window",
-                expected: "an odd number".to_owned(),
-                found: config.window.to_string(),
-            });
-        }
+        with_middle(config.window)?;
         Ok(config)
     }
 

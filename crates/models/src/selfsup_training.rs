@@ -51,7 +51,7 @@ pub(crate) fn learn(
     let (settings, schedule) = (model.settings.clone(), model.config.schedule.clone());
     let asked = match variant {
         Variant::LanguageModel => Asked::Words(TextTargets::new(&training.train)),
-        _ => Asked::Questions(&training.train, with_answers(&training.train)),
+        _ => Asked::Questions(&training.train, training.train.answered()),
     };
     if asked.len() == 0 {
         return Err(Error::NothingToTrainOn {
@@ -91,12 +91,6 @@ pub(crate) fn learn(
     };
     epochs::run(&mut learner, &schedule, &settings, training)?;
     Ok(())
-}
-
-/// The places of the questions whose answer is known.
-fn with_answers(part: &Part<'_>) -> Vec<u32> {
-    let known = part.examples().enumerate().filter(|(_, example)| example.answer.is_some());
-    known.map(|(place, _)| place as u32).collect()
 }
 
 /// What is learnt from.

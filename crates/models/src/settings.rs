@@ -17,7 +17,7 @@ pub struct Setting {
     pub name: &'static str,
     /// The paper's symbol; empty if it has none.
     pub symbol: &'static str,
-    /// As one would type it; Appendix A's value where it has one.
+    /// As one would type it: Appendix A's value, or one that was better on validation (docs/deviations.md).
     pub default: &'static str,
     /// The values that it takes.
     pub range: Range,

@@ -5,6 +5,8 @@
 
 use numerics::{Real, Table, axpy, dot};
 
+use crate::softmax::softmax;
+
 /// The memories of a question in the embedding space, all of length p.
 pub(crate) struct Memories<R> {
     /// c_i = A φ(s_i), one after the other: n × p.
@@ -110,20 +112,6 @@ fn shorten<R: Real>(vector: &mut [R], clip: R) {
     let length = dot(vector, vector).sqrt();
     if length > clip {
         vector.iter_mut().for_each(|component| *component = *component * clip / length);
-    }
-}
-
-/// Turns scores into shares that sum to 1; nothing stays nothing.
-fn softmax<R: Real>(scores: &mut [R]) {
-    let Some(&first) = scores.first() else { return };
-    let highest = scores.iter().fold(first, |highest, &score| highest.max(score));
-    let mut sum = R::ZERO;
-    for score in scores.iter_mut() {
-        *score = (*score - highest).exp();
-        sum += *score;
-    }
-    for score in scores {
-        *score = *score / sum;
     }
 }
 

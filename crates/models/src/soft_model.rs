@@ -1,5 +1,5 @@
 //! What the embedding models (§4.3) and the memory networks with soft attention (§3.2) share: training on
-//! all questions against the whole dictionary, answering, explaining, and files.
+//! all questions, against the whole dictionary or against the candidates, answering, explaining, and files.
 //!
 //! A model is a [`Design`]: which parts of a question are embedded, and through which network.
 
@@ -178,19 +178,17 @@ impl Design {
             time_scale: self.time_scale,
             clip: self.fitting.clip,
             negligible: NEGLIGIBLE,
-            tied: self.tied.then(|| format.middle(words)),
+            tied: self.tied.then(|| format.middle()),
         }
     }
 
     /// Trains such a model.
     pub fn train(self, settings: &Settings, training: &Training<'_>) -> Result<Box<dyn Model>> {
-        let questions: Vec<u32> = (0..training.train.len() as u32)
-            .filter(|&place| training.train.example(place as usize).answer.is_some())
-            .collect();
+        let questions = training.train.answered();
         if questions.is_empty() {
             return Err(Error::NothingToTrainOn {
                 model: settings.model(),
-                expected: "questions of the training split with their answers",
+                expected: "training questions with answers",
                 hint: "`goldilocks stats SET` shows the splits of a set",
             });
         }
@@ -429,7 +427,9 @@ impl Reader for SoftReader<'_> {
         let phrases = self.format.read(question, &self.words(), &mut Memories::default());
         let Read { attention, matches, .. } = self.network.read(&phrases);
         let origins = self.format.origins(question, &self.words());
-        let looks = origins.into_iter().enumerate().map(|(memory, origin)| {
+        // An empty sentence is a memory, but there is nothing to be seen of it.
+        let seen = origins.into_iter().enumerate().filter(|(_, origin)| !origin.words.is_empty());
+        let looks = seen.map(|(memory, origin)| {
             // Chosen: of several hops, the mean.
             let mean = |of_hops: &[Vec<f32>]| {
                 of_hops.iter().map(|hop| hop[memory]).sum::<f32>() / of_hops.len() as f32

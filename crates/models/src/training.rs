@@ -83,6 +83,12 @@ impl<'a> Part<'a> {
         self.places.iter().map(|&place| self.set.example(place))
     }
 
+    /// The places of the questions whose answer is known.
+    pub(crate) fn answered(&self) -> Vec<u32> {
+        let places = 0..self.len() as u32;
+        places.filter(|&place| self.example(place as usize).answer.is_some()).collect()
+    }
+
     /// The running text: of each book of the split its sentences in their order.
     pub fn books(&self) -> impl Iterator<Item = impl ExactSizeIterator<Item = &'a [WordId]>> {
         let set = self.set;

@@ -12,6 +12,52 @@ use serde::Deserialize;
 
 use crate::dictionary::PADDING;
 use crate::lowercase::Lowercase;
+use crate::{Error, Result, Setting};
+
+/// The setting b.
+pub(crate) const WINDOW: Setting = Setting {
+    name: "window",
+    symbol: "b",
+    default: "5",
+    range: crate::Range::Whole(1, 99),
+    word: None,
+    doc: "Words of a window; an odd number.",
+};
+
+/// The setting for [`Encoding`].
+pub(crate) const ENCODING: Setting = Setting {
+    name: "encoding",
+    symbol: "φ",
+    default: "positions",
+    range: crate::Range::Choice(&["positions", "bag"]),
+    word: None,
+    doc: "One dictionary for each place in the window, or one for all.",
+};
+
+/// The setting n.
+pub(crate) const MAX_MEMORIES: Setting = Setting {
+    name: "max_memories",
+    symbol: "n",
+    default: "all",
+    range: crate::Range::Whole(1, 100_000),
+    word: Some("all"),
+    doc: "Memories of a question at most: those nearest to the query.",
+};
+
+/// b, where a window of so many words has one in the middle.
+///
+/// # Errors
+/// If it has none.
+pub(crate) fn with_middle(window: usize) -> Result<usize> {
+    if window.is_multiple_of(2) {
+        return Err(Error::SettingValue {
+            key: WINDOW.name,
+            expected: "an odd number".to_owned(),
+            found: window.to_string(),
+        });
+    }
+    Ok(window)
+}
 
 /// How the words of a window become rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

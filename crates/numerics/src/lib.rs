@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Everything here gives the same bytes for any number of threads and on any x86-64 machine: sums have a
-//! fixed order, no multiplication is fused with an addition, and `exp` and `ln` are computed by `libm`
-//! rather than by the system's library. Products of dense matrices ([`multiply`]), and so the networks on a
+//! fixed order, no multiplication is fused with an addition, and `exp` and `ln` are computed by `libm` or
+//! here, never by the system's library. Products of dense matrices ([`multiply`]), and so the networks on a
 //! [`device`], keep the first promise only, and a GPU neither.
 
 pub mod check;

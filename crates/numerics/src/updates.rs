@@ -1,4 +1,4 @@
-//! A step of stochastic gradient descent that any number of threads does in the same way.
+//! Steps of gradient descent, plain or by Adagrad, that any number of threads does in the same way.
 //!
 //! ```text
 //! mini-batch ──parts──▶ Gradient of each part, on frozen parameters ──apply──▶ the table, shard by shard
@@ -96,7 +96,8 @@ pub fn apply<R: Real>(table: &mut Table<R>, step: R, gradients: &[&Gradient<R>])
     });
 }
 
-// Duchi et al. 2011, Adagrad: θ ← θ − λ g / √Σg². Chosen: one sum for a row, as the rows are words.
+// Duchi et al. 2011, Adagrad: θ ← θ − λ g / √Σg². Chosen: one sum for a row, as the rows are words, and
+// every update counts by itself, though a mini-batch may have several of a row.
 /// As [`apply`], but each update is divided by the root of the mean squares of all updates of its row so
 /// far, which `squares` (one number a row, at first 0) adds up: rare words take large steps.
 pub fn apply_adagrad<R: Real>(
@@ -189,6 +190,34 @@ mod tests {
                 let gradients: Vec<&Gradient<f32>> = gradients.iter().collect();
                 pool.install(|| apply(&mut fast, -0.1, &gradients));
                 prop_assert_eq!(&fast, &slow);
+            }
+        }
+
+        #[test]
+        fn any_number_of_threads_gives_the_bits_of_one_adagrad_update_after_the_other(
+            (rows, parts) in batch(),
+        ) {
+            let mut slow = [Table::<f32>::zeros(rows, DIM), Table::zeros(rows, 1)];
+            let mut gradients = vec![Gradient::new(rows, DIM); parts.len()];
+            for (part, gradient) in parts.iter().zip(&mut gradients) {
+                for (row, scale, vector) in part {
+                    let [table, squares] = &mut slow;
+                    let square = &mut squares.row_mut(*row as usize)[0];
+                    *square += scale * scale * (dot(vector, vector) / DIM as f32);
+                    if *square > 0.0 {
+                        let scale = -0.1 * scale / square.sqrt();
+                        axpy(scale, vector, table.row_mut(*row as usize));
+                    }
+                    let vector = gradient.push_vector(vector);
+                    gradient.push(Update { row: *row, scale: *scale, vector });
+                }
+            }
+            for n_threads in [1, 2, 4] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+                let [mut table, mut squares] = [Table::zeros(rows, DIM), Table::zeros(rows, 1)];
+                let gradients: Vec<&Gradient<f32>> = gradients.iter().collect();
+                pool.install(|| apply_adagrad(&mut table, &mut squares, -0.1, &gradients));
+                prop_assert_eq!(&[table, squares], &slow);
             }
         }
     }

@@ -73,6 +73,23 @@ enum Whose {
 }
 
 impl Looked {
+    /// Whether every place is one of its text and candidates; a file from elsewhere may hold others.
+    pub fn is_whole(&self) -> bool {
+        let n_words = self.words().len();
+        let is_candidate = |place: usize| place < self.candidates.len();
+        let is_window = |window: &Window| {
+            window.words.start < n_words
+                && is_within(&window.words, n_words)
+                && window.mention.is_none_or(|mention| mention < n_words)
+                && window.candidate.is_none_or(is_candidate)
+        };
+        self.scores.len() == self.candidates.len()
+            && is_candidate(self.predicted)
+            && self.answer.is_none_or(is_candidate)
+            && self.query_window.as_ref().is_none_or(|window| is_within(window, self.query.len()))
+            && self.windows.iter().all(is_window)
+    }
+
     /// For the terminal: 80 columns, no colour.
     pub fn text(&self) -> String {
         terminal::write(self)
@@ -166,6 +183,10 @@ impl Looked {
         let is_distribution = (shares.iter().sum::<f64>() - 1.0).abs() < 0.01;
         if is_distribution { shares } else { self.scores.clone() }
     }
+}
+
+fn is_within(places: &Range<usize>, n: usize) -> bool {
+    places.start <= places.end && places.end <= n
 }
 
 /// How strong windows of some weights are beside the strongest, from 0 to 1.
@@ -263,6 +284,24 @@ pub(crate) mod tests {
     fn it_can_be_written_and_drawn_elsewhere() {
         let line = serde_json::to_string(&looked()).unwrap();
         assert_eq!(serde_json::from_str::<Looked>(&line).unwrap(), looked());
+    }
+
+    #[test]
+    fn places_beyond_the_text_are_noticed() {
+        assert!(looked().is_whole());
+        let harms: [fn(&mut Looked); 6] = [
+            |looked| looked.predicted = 3,
+            |looked| looked.answer = Some(3),
+            |looked| looked.scores.truncate(2),
+            |looked| looked.query_window = Some(0..7),
+            |looked| looked.windows[0].words = 16..16,
+            |looked| looked.windows[2].mention = Some(16),
+        ];
+        for harm in harms {
+            let mut looked = looked();
+            harm(&mut looked);
+            assert!(!looked.is_whole(), "{looked:?}");
+        }
     }
 
     #[test]

@@ -149,7 +149,7 @@ pub fn hits_and_misses(
         let explanation = reader.explain(&example.question);
         (!explanation.looks.is_empty()).then(|| looked(&example, prediction, explanation))
     };
-    chosen.map_while(look).collect()
+    chosen.filter_map(look).collect()
 }
 
 fn looked(example: &Example<'_>, prediction: &Prediction, explanation: Explanation) -> Looked {

@@ -327,6 +327,11 @@ impl Summary<'_> {
             };
             text += &format!("\n{code:>6}  {:.3}{deviation}{seeds}", spread.mean);
         }
+        for outcome in &self.of_seeds {
+            if let Some(error) = &outcome.error {
+                text += &format!("\nseed {} failed: {error}", outcome.trial.seed);
+            }
+        }
         text += if self.of_seeds.is_empty() { "" } else { "\n" };
         text + &format!("\n{}\n", self.command())
     }
