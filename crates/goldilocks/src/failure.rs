@@ -20,7 +20,8 @@ pub enum Failure {
     },
     /// Not one entity of the articles can be asked for.
     #[error(
-        "no question could be built from {n_articles} articles: no entity of a lead sentence stands in the rest too"
+        "no question could be built from {n_articles} article{}: no `@entity0` of a lead sentence stands in the rest too",
+        if *n_articles == 1 { "" } else { "s" }
     )]
     NoNewsQuestions {
         /// How many there were.
