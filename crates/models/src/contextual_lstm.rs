@@ -316,7 +316,7 @@ mod tests {
     fn a_question_is_read_with_its_context_or_alone() {
         let cloze = Cloze { before: vec![END, 4], after: vec![5, END], ..Cloze::default() };
         let reads = |texts: &[&str]| config(texts).reads(vec![1, 2, END, 3, END], cloze.clone());
-        let (burnt_in, alone) = (reads(&[]), reads(&["burn_in=false"]));
+        let (burnt_in, alone) = (reads(&["burn_in=true"]), reads(&[]));
         assert_eq!(burnt_in.before, [END, 1, 2, END, 3, END, 4]);
         assert_eq!(alone.before, [END, 4]);
         assert_eq!((burnt_in.context, alone.context), (vec![1, 2, END, 3], vec![1, 2, END, 3]));

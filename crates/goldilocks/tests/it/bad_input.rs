@@ -372,7 +372,7 @@ fn unknown_names_are_answered_with_the_nearest() {
         &expect![[r#"
         exit 1
         error: unknown model `word-distanc`
-        hint: did you mean `word-distance`? `goldilocks models` lists all 16
+        hint: did you mean `word-distance`? `goldilocks models` lists all 20
     "#]],
     );
     refuses(
