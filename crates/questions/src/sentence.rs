@@ -8,7 +8,15 @@ use crate::QuestionSet;
 
 /// The words of a sentence.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(' ').take(if text.is_empty() { 0 } else { usize::MAX })
+    split(text, b' ').take(if text.is_empty() { 0 } else { usize::MAX })
+}
+
+/// As [`str::split`] on one ASCII character, for pieces as short as words in half its time.
+pub(crate) fn split(text: &str, ascii: u8) -> impl Iterator<Item = &str> {
+    debug_assert!(ascii.is_ascii());
+    let mut start = 0;
+    let ends = memchr::memchr_iter(ascii, text.as_bytes()).chain([text.len()]);
+    ends.map(move |end| &text[std::mem::replace(&mut start, end + 1)..end])
 }
 
 /// Appends a sentence as text.

@@ -201,8 +201,45 @@ impl QuestionSet {
     /// Appends a sentence; gives its number.
     pub fn push_sentence(&mut self, words: impl IntoIterator<Item = WordId>) -> usize {
         self.words.extend(words);
+        self.end_sentence()
+    }
+
+    /// Appends a word to a sentence that has not ended.
+    pub(crate) fn push_word(&mut self, word: WordId) {
+        self.words.push(word);
+    }
+
+    /// Ends the sentence of the words that were pushed; gives its number.
+    pub(crate) fn end_sentence(&mut self) -> usize {
         self.sentence_ends.push(narrow(self.words.len()));
         self.sentence_ends.len() - 1
+    }
+
+    /// The words that were pushed since the last sentence ended.
+    pub(crate) fn open_sentence(&self) -> &[WordId] {
+        &self.words[self.sentence_ends.last().map_or(0, |&end| end as usize)..]
+    }
+
+    /// Takes them back.
+    pub(crate) fn drop_sentence(&mut self) {
+        self.words.truncate(self.words.len() - self.open_sentence().len());
+    }
+
+    /// Appends sentences of a set that has the same vocabulary; gives their numbers here.
+    pub(crate) fn push_sentences(
+        &mut self,
+        from: &QuestionSet,
+        range: Range<usize>,
+    ) -> Range<usize> {
+        let first = self.n_sentences();
+        let start = range.start.checked_sub(1).map_or(0, |before| from.sentence_ends[before]);
+        let ends = &from.sentence_ends[range];
+        let end = ends.last().copied().unwrap_or(start);
+        let moved = narrow(self.words.len());
+        self.words.extend_from_slice(&from.words[start as usize..end as usize]);
+        narrow(self.words.len());
+        self.sentence_ends.extend(ends.iter().map(|end| end - start + moved));
+        first..self.n_sentences()
     }
 
     /// Appends a book whose sentences have been pushed; gives its place in [`Self::books`].
@@ -239,9 +276,8 @@ impl QuestionSet {
     pub(crate) fn adopt(&mut self, part: &mut QuestionSet) {
         let words = std::mem::take(&mut part.vocabulary);
         let numbers: Vec<WordId> = words.iter().map(|word| self.vocabulary.intern(word)).collect();
-        let parts = [&mut part.words, &mut part.queries, &mut part.candidates];
-        for word in parts.into_iter().flatten() {
-            *word = numbers[word.index()];
+        for words in [&mut part.words, &mut part.queries, &mut part.candidates] {
+            words.iter_mut().for_each(|word| *word = numbers[word.index()]);
         }
     }
 

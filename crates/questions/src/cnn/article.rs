@@ -42,20 +42,21 @@ impl Article<'_> {
         }
         let candidates = &self.entities;
         let first = set.n_sentences();
-        let mut sentence: Vec<WordId> = Vec::new();
         numbering.number(self.text, set, |set, id, word| {
-            sentence.push(id);
-            if matches!(word, "." | "?" | "!") {
-                set.push_sentence(sentence.drain(..));
+            set.push_word(id);
+            if matches!(word, b"." | b"?" | b"!") {
+                set.end_sentence();
             }
         });
         // A space after the last full stop is no sentence.
-        if !sentence.iter().all(|&word| set.vocabulary().word(word).is_empty()) {
-            set.push_sentence(sentence);
+        if set.open_sentence().iter().all(|&word| set.vocabulary().word(word).is_empty()) {
+            set.drop_sentence();
+        } else {
+            set.end_sentence();
         }
         let sentences = first..set.n_sentences();
         let query: Vec<WordId> = sentence::words(self.query)
-            .map(|word| if word == PLACEHOLDER { BLANK } else { set.intern(word) })
+            .map(|word| if word == PLACEHOLDER { BLANK } else { numbering.one(word, set) })
             .collect();
         let book = self.url.map(|url| {
             let sentences = sentences.clone();
@@ -63,7 +64,8 @@ impl Article<'_> {
         });
         let place = |answer| candidates.iter().position(|&candidate| candidate == answer);
         let answer = self.answer.and_then(place);
-        let candidates: Vec<WordId> = candidates.iter().map(|word| set.intern(word)).collect();
+        let candidates: Vec<WordId> =
+            candidates.iter().map(|word| numbering.one(word, set)).collect();
         set.push(NewQuestion {
             context: sentences,
             query: &query,
@@ -77,8 +79,12 @@ impl Article<'_> {
     }
 
     fn check(&self) -> Result<(), Wrong> {
-        let times = |blank| sentence::words(self.query).filter(|&word| word == blank).count();
-        match (times(PLACEHOLDER), times(crate::BLANK_WORD)) {
+        let (mut placeholders, mut blanks) = (0, 0);
+        for word in sentence::words(self.query) {
+            placeholders += usize::from(word == PLACEHOLDER);
+            blanks += usize::from(word == crate::BLANK_WORD);
+        }
+        match (placeholders, blanks) {
             (1, 0) => {}
             (1, found) => return Err(Wrong::Query(Flaw::Blanks { found: found + 1 })),
             (found, _) => return Err(Wrong::Query(Flaw::Placeholders { found })),
@@ -105,26 +111,34 @@ pub(crate) fn entities(text: &str) -> Vec<&str> {
     let bytes = text.as_bytes();
     let mentions = memchr::memchr_iter(b'@', bytes).filter_map(|at| {
         let starts = at == 0 || bytes[at - 1] == b' ';
-        let end = bytes[at..].iter().position(|&byte| byte == b' ').map_or(text.len(), |n| at + n);
-        let entity = entity(&text[at..end]).filter(|_| starts)?;
-        Some((entity, &text[at..end]))
+        let (entity, length) = leading_entity(&bytes[at..]).filter(|_| starts)?;
+        let end = at + length;
+        bytes.get(end).is_none_or(|&byte| byte == b' ').then(|| (entity, &text[at..end]))
     });
-    let mut entities: Vec<(Entity, &str)> = mentions.collect();
+    let mut entities: Vec<(Entity, &str)> = Vec::with_capacity(128);
+    entities.extend(mentions);
     entities.sort_unstable_by_key(|&(entity, _)| entity);
     entities.dedup_by_key(|(entity, _)| *entity);
     entities.into_iter().map(|(_, word)| word).collect()
 }
 
-/// How many digits an entity's number has, and the number: in their order, and no two entities have the same.
-pub(crate) type Entity = (u8, u32);
+/// An entity's number with how many digits it has above it: in their order, and no two entities have the same.
+pub(crate) type Entity = u64;
 
 /// `@entity0`, `@entity1`, …, with nine digits at most.
 pub(crate) fn entity(word: &str) -> Option<Entity> {
-    let digits = word.strip_prefix("@entity")?.as_bytes();
-    let digit = |&byte: &u8| byte.is_ascii_digit().then(|| u32::from(byte - b'0'));
-    let number = |sum: u32, byte: &u8| digit(byte).map(|digit| 10 * sum + digit);
-    match digits.len() {
-        length @ 1..=9 => Some((length as u8, digits.iter().try_fold(0, number)?)),
-        _ => None,
-    }
+    let (entity, length) = leading_entity(word.as_bytes())?;
+    (length == word.len()).then_some(entity)
+}
+
+/// The entity that bytes begin with, and its length.
+fn leading_entity(bytes: &[u8]) -> Option<(Entity, usize)> {
+    const NAME: &[u8] = b"@entity";
+    let rest = bytes.strip_prefix(NAME)?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let value = |sum, byte: &u8| 10 * sum + u64::from(byte - b'0');
+    let is_one = (1..=9).contains(&digits);
+    is_one.then(|| {
+        (rest[..digits].iter().fold(0, value) | (digits as u64) << 32, NAME.len() + digits)
+    })
 }

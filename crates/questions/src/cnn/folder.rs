@@ -89,8 +89,9 @@ fn read_part(files: &[PathBuf], options: &OpenOptions) -> Part {
         let failed = |cause| Error::Read { path: file.clone(), cause };
         let split = split_of(file).or(options.split);
         bytes.clear();
+        // A file by itself would be asked for its size first, which takes as long as to read it.
         let read = File::open(file)
-            .and_then(|mut file| file.read_to_end(&mut bytes))
+            .and_then(|file| file.take(u64::MAX).read_to_end(&mut bytes))
             .map_err(failed)
             .and_then(|_| read_question(&bytes, file, split, &mut part));
         if !part.note(read, options) {

@@ -1,80 +1,128 @@
 //! The words of a long text → their numbers, several times as fast as one look-up a word.
 //!
-//! Most words of a text are frequent and short. A word of up to 15 bytes is a 128-bit key, its bytes and its length,
-//! and a small table remembers the numbers of the last keys that fell into each of its places; only the others are
-//! looked up in the vocabulary.
+//! Spaces are found 64 bytes at a time, so that the next word need not wait for the end of this one. Most words are
+//! frequent and short: a word of up to 15 bytes is a 128-bit key, its bytes and its length, and a table remembers the
+//! numbers of the last keys that fell into each of its places. Only the others are looked up in the vocabulary.
 
 use corpus::WordId;
 
 use crate::QuestionSet;
 
-const BYTES: usize = 16;
-/// Places of the table, as a power of two: 512 KiB of keys and numbers.
-const PLACES: u32 = 14;
+/// Bytes of the longest word that has a key, and of a key: these and the length.
+const SHORT: usize = 15;
+const KEY: usize = SHORT + 1;
+/// Places of the table, as a power of two: a mebibyte and a half.
+const PLACES: u32 = 16;
+/// Bytes in which spaces are found at a time, one bit for each.
+const BLOCK: usize = u64::BITS as usize;
 
-const LOW_BITS: u128 = u128::from_le_bytes([0x01; BYTES]);
-const HIGH_BITS: u128 = u128::from_le_bytes([0x80; BYTES]);
-const SPACES: u128 = u128::from_le_bytes([b' '; BYTES]);
+/// The bytes of a short word: the first eight, and the others with its length above them.
+type Key = (u64, u64);
 
 /// Numbers words of one set.
 pub(crate) struct Numbering {
-    recent: Vec<(u128, WordId)>,
+    /// Keys and numbers. With a key of 128 bits in one they would be padded to a third more.
+    recent: Vec<(u64, u64, WordId)>,
 }
 
 impl Default for Numbering {
     fn default() -> Self {
-        // No word has this key: a word of 15 bytes has 15 in the highest of them.
-        Self { recent: vec![(u128::MAX, WordId(0)); 1 << PLACES] }
+        // No word has this key: no length is that great.
+        Self { recent: vec![(u64::MAX, u64::MAX, WordId(0)); 1 << PLACES] }
     }
 }
 
 impl Numbering {
-    /// Calls `each` with the number of every word of a text, which is split on single spaces, and with the word.
+    /// Calls `each` with the number of every word of a text, which is split on single spaces, and with its bytes.
     pub fn number(
         &mut self,
         text: &str,
         set: &mut QuestionSet,
-        mut each: impl FnMut(&mut QuestionSet, WordId, &str),
+        mut each: impl FnMut(&mut QuestionSet, WordId, &[u8]),
     ) {
-        let mut rest = text;
-        while !rest.is_empty() || rest.as_ptr() != text.as_ptr() {
-            let (length, id) = match short_word(rest.as_bytes()) {
-                Some((length, key)) => (length, self.look_up(key, &rest[..length], set)),
+        let mut start = 0;
+        for (block, bytes) in text.as_bytes().chunks(BLOCK).enumerate() {
+            let mut left = match bytes.first_chunk() {
+                Some(bytes) => spaces(bytes),
                 None => {
-                    let length = rest.bytes().position(|byte| byte == b' ').unwrap_or(rest.len());
-                    (length, set.intern(&rest[..length]))
+                    let mut padded = [0; BLOCK];
+                    padded[..bytes.len()].copy_from_slice(bytes);
+                    spaces(&padded)
                 }
             };
-            each(set, id, &rest[..length]);
-            match rest.get(length + 1..) {
-                Some(after) => rest = after,
-                None => return,
+            while left != 0 {
+                let end = block * BLOCK + left.trailing_zeros() as usize;
+                left &= left - 1;
+                let id = self.within(text, start, end, set);
+                each(set, id, &text.as_bytes()[start..end]);
+                start = end + 1;
             }
+        }
+        if !text.is_empty() {
+            let id = self.one(&text[start..], set);
+            each(set, id, &text.as_bytes()[start..]);
         }
     }
 
-    fn look_up(&mut self, key: u128, word: &str, set: &mut QuestionSet) -> WordId {
-        let mixed = (key as u64 ^ (key >> 61) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let place = &mut self.recent[(mixed >> (u64::BITS - PLACES)) as usize];
-        if place.0 != key {
-            *place = (key, set.intern(word));
+    /// The number of one word.
+    pub fn one(&mut self, word: &str, set: &mut QuestionSet) -> WordId {
+        let mut bytes = [0; KEY];
+        match bytes[..SHORT].get_mut(..word.len()) {
+            Some(start) => {
+                start.copy_from_slice(word.as_bytes());
+                self.look_up(key(bytes, word.len()), || set.intern(word))
+            }
+            None => set.intern(word),
         }
-        place.1
+    }
+
+    /// The number of a word of a text.
+    fn within(&mut self, text: &str, start: usize, end: usize, set: &mut QuestionSet) -> WordId {
+        match text.as_bytes()[start..].first_chunk() {
+            Some(bytes) if end - start <= SHORT => {
+                self.look_up(key(*bytes, end - start), || set.intern(&text[start..end]))
+            }
+            _ => self.one(&text[start..end], set),
+        }
+    }
+
+    fn look_up(&mut self, (first, rest): Key, intern: impl FnOnce() -> WordId) -> WordId {
+        let mixed = (first ^ rest.rotate_left(5)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let place = &mut self.recent[(mixed >> (u64::BITS - PLACES)) as usize];
+        if (place.0, place.1) != (first, rest) {
+            *place = (first, rest, intern());
+        }
+        place.2
     }
 }
 
-/// Length and key of the first word, if a space ends it among the next 16 bytes.
-fn short_word(bytes: &[u8]) -> Option<(usize, u128)> {
-    let next = u128::from_le_bytes(*bytes.first_chunk::<BYTES>()?);
-    // The lowest byte that is 0 is the lowest whose high bit is set here (Mycroft 1987).
-    let others = next ^ SPACES;
-    let zeros = others.wrapping_sub(LOW_BITS) & !others & HIGH_BITS;
-    if zeros == 0 {
-        return None;
-    }
-    let length = zeros.trailing_zeros() / u8::BITS;
-    let word = next & !(u128::MAX << (length * u8::BITS));
-    Some((length as usize, word | u128::from(length) << (u128::BITS - u8::BITS)))
+/// The key of the short word that these bytes begin with.
+fn key(bytes: [u8; KEY], length: usize) -> Key {
+    // A look-up takes fewer instructions than shifts by up to 128 bits.
+    const WORD_BITS: [u128; KEY] = {
+        let mut bits = [0; KEY];
+        let mut length = 0;
+        while length < KEY {
+            bits[length] = !(u128::MAX << (8 * length));
+            length += 1;
+        }
+        bits
+    };
+    let word = u128::from_le_bytes(bytes) & WORD_BITS[length];
+    (word as u64, (word >> u64::BITS) as u64 | (length as u64) << (u64::BITS - u8::BITS))
+}
+
+/// A bit for each byte: whether it is a space.
+fn spaces(bytes: &[u8; BLOCK]) -> u64 {
+    let (eighths, _) = bytes.as_chunks();
+    eighths.iter().zip(0..).fold(0, |found, (&eighth, place)| {
+        // The high bit of a byte of `zeros` is set where `others` has a byte of 0.
+        const LOW_SEVEN: u64 = u64::from_le_bytes([0x7f; 8]);
+        let others = u64::from_le_bytes(eighth) ^ u64::from_le_bytes([b' '; 8]);
+        let zeros = !(((others & LOW_SEVEN) + LOW_SEVEN) | others | LOW_SEVEN);
+        // Multiplied so, bits 0, 8, … 56 meet in the highest byte.
+        found | ((zeros >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * place)
+    })
 }
 
 #[cfg(test)]
@@ -88,9 +136,12 @@ mod tests {
         let (mut set, mut numbering) = (QuestionSet::default(), Numbering::default());
         let mut words = Vec::new();
         numbering.number("a cat sat on the mat of a cat", &mut set, |_, _, _| {});
-        numbering.number(text, &mut set, |_, id, word| words.push((word.to_owned(), id)));
+        numbering.number(text, &mut set, |_, id, word| {
+            words.push((String::from_utf8(word.to_vec()).unwrap(), id));
+        });
         for (word, id) in &words {
             assert_eq!(set.vocabulary().word(*id), word);
+            assert_eq!(numbering.one(word, &mut set), *id);
         }
         words
     }

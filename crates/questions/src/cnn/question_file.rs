@@ -21,9 +21,9 @@ use std::path::Path;
 
 use super::article::{Article, Entity, Wrong, entities, entity};
 use super::reading::Part;
-use crate::Split;
 use crate::error::{At, Error, Result};
 use crate::flaw::Flaw;
+use crate::{Split, sentence};
 
 /// What follows what, each on a line of its own with an empty line behind it.
 const PARTS: [&str; 4] = ["the URL", "the article", "the query", "the answer"];
@@ -58,11 +58,11 @@ fn article(bytes: &[u8], split: Option<Split>) -> Result<Article<'_>, (usize, Fl
         let before = &bytes[..error.valid_up_to()];
         (before.split(|&byte| byte == b'\n').count(), Flaw::NotUtf8)
     })?;
-    let mut lines = lines_of(text).zip(1..);
+    let mut lines = sentence::split(text, b'\n').zip(1..);
     let mut parts = [""; PARTS.len()];
     for (part, expected) in parts.iter_mut().zip(PARTS) {
-        let (line, number) =
-            lines.next().ok_or((text.split('\n').count(), Flaw::Cut { expected }))?;
+        let cut = || (text.split('\n').count(), Flaw::Cut { expected });
+        let (line, number) = lines.next().ok_or_else(cut)?;
         if line.ends_with('\r') {
             return Err((number, Flaw::CarriageReturn));
         }
@@ -83,18 +83,12 @@ fn article(bytes: &[u8], split: Option<Split>) -> Result<Article<'_>, (usize, Fl
     Ok(Article { url, text, query, answer, split, entities: entities_of_text })
 }
 
-fn lines_of(text: &str) -> impl Iterator<Item = &str> {
-    let mut start = 0;
-    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
-    ends.map(move |end| &text[std::mem::replace(&mut start, end + 1)..end])
-}
-
 /// Whether the map's lines are `@entity0:NAME` and name all entities. A name may have colons in it.
 fn check_map<'a>(
     lines: impl Iterator<Item = (&'a str, usize)>,
     mut entities: impl Iterator<Item = &'a str>,
 ) -> Result<(), (usize, Flaw)> {
-    let mut named: Vec<Entity> = Vec::new();
+    let mut named: Vec<Entity> = Vec::with_capacity(128);
     let mut last = 2 * PARTS.len();
     for (line, number) in lines.filter(|(line, _)| !line.is_empty()) {
         last = number;

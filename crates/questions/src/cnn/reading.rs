@@ -2,11 +2,12 @@
 //!
 //! A few parts are held at a time. Questions about one article share its text, whichever parts they came in.
 
-use std::collections::HashMap;
+use std::hash::BuildHasher;
 use std::ops::Range;
 use std::path::Path;
 
 use foldhash::fast::FixedState;
+use hashbrown::HashTable;
 
 use super::numbering::Numbering;
 use crate::error::{Error, Result};
@@ -58,7 +59,8 @@ struct Gathered<'o> {
     options: &'o OpenOptions,
     path: &'o Path,
     set: QuestionSet,
-    books: HashMap<(String, Option<Split>), usize, FixedState>,
+    /// The books of the set by name and split.
+    books: HashTable<usize>,
     warnings: Warnings,
     first_bad: Option<Error>,
 }
@@ -69,7 +71,7 @@ impl<'o> Gathered<'o> {
             options,
             path,
             set: QuestionSet::default(),
-            books: HashMap::default(),
+            books: HashTable::new(),
             warnings: Warnings::default(),
             first_bad: None,
         }
@@ -100,26 +102,22 @@ impl<'o> Gathered<'o> {
         let set = &mut self.set;
         let range = part.context(question);
         let book = part.book(question).map(|book| &part.books()[book]);
-        let known = book.and_then(|book| self.books.get(&(book.name.clone(), book.split)).copied());
+        let known = book.and_then(|book| {
+            let is_it = |&place: &usize| key(&set.books()[place]) == key(book);
+            self.books.find(hash(book), is_it).copied()
+        });
         let is_same = |stored: &Range<usize>| {
             let mut pairs = stored.clone().zip(range.clone());
             stored.len() == range.len()
                 && pairs.all(|(ours, theirs)| set.sentence(ours) == part.sentence(theirs))
         };
         let shared = known.map(|known| set.books()[known].sentences.clone()).filter(is_same);
-        let context = shared.unwrap_or_else(|| {
-            let first = set.n_sentences();
-            for sentence in range.clone() {
-                set.push_sentence(part.sentence(sentence).iter().copied());
-            }
-            first..set.n_sentences()
-        });
+        let context = shared.unwrap_or_else(|| set.push_sentences(part, range.clone()));
         let book = known.or_else(|| {
             let book = BookText { sentences: context.clone(), ..book?.clone() };
-            let key = (book.name.clone(), book.split);
-            let place = set.push_book(book);
-            self.books.insert(key, place);
-            Some(place)
+            let hash_of = |&place: &usize| hash(&set.books()[place]);
+            self.books.insert_unique(hash(&book), set.books().len(), hash_of);
+            Some(set.push_book(book))
         });
         set.push(NewQuestion {
             context,
@@ -139,4 +137,13 @@ impl<'o> Gathered<'o> {
             _ => Ok((self.set, self.warnings)),
         }
     }
+}
+
+/// What tells a book from others.
+fn key(book: &BookText) -> (&str, Option<Split>) {
+    (&book.name, book.split)
+}
+
+fn hash(book: &BookText) -> u64 {
+    FixedState::default().hash_one(key(book))
 }
