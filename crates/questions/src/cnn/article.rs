@@ -109,11 +109,16 @@ impl Article<'_> {
 /// The distinct entities of a text, in the order of their numbers.
 pub(crate) fn entities(text: &str) -> Vec<&str> {
     let bytes = text.as_bytes();
+    // Of most entities the later mentions need not be sorted.
+    let mut seen = [false; 1 << 10];
     let mentions = memchr::memchr_iter(b'@', bytes).filter_map(|at| {
         let starts = at == 0 || bytes[at - 1] == b' ';
         let (entity, length) = leading_entity(&bytes[at..]).filter(|_| starts)?;
         let end = at + length;
-        bytes.get(end).is_none_or(|&byte| byte == b' ').then(|| (entity, &text[at..end]))
+        let is_word = bytes.get(end).is_none_or(|&byte| byte == b' ');
+        let seen = seen.get_mut(entity as usize);
+        let is_new = is_word && !seen.is_some_and(|seen| std::mem::replace(seen, true));
+        is_new.then(|| (entity, &text[at..end]))
     });
     let mut entities: Vec<(Entity, &str)> = Vec::with_capacity(128);
     entities.extend(mentions);
@@ -122,8 +127,8 @@ pub(crate) fn entities(text: &str) -> Vec<&str> {
     entities.into_iter().map(|(_, word)| word).collect()
 }
 
-/// An entity's number with how many digits it has above it: in their order, and no two entities have the same.
-pub(crate) type Entity = u64;
+/// An entity's place among all, shorter ones first: 1 for `@entity0`, 10 for `@entity9`, 11 for `@entity00`.
+pub(crate) type Entity = u32;
 
 /// `@entity0`, `@entity1`, …, with nine digits at most.
 pub(crate) fn entity(word: &str) -> Option<Entity> {
@@ -136,9 +141,7 @@ fn leading_entity(bytes: &[u8]) -> Option<(Entity, usize)> {
     const NAME: &[u8] = b"@entity";
     let rest = bytes.strip_prefix(NAME)?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let value = |sum, byte: &u8| 10 * sum + u64::from(byte - b'0');
-    let is_one = (1..=9).contains(&digits);
-    is_one.then(|| {
-        (rest[..digits].iter().fold(0, value) | (digits as u64) << 32, NAME.len() + digits)
-    })
+    // Numerals in which the digits stand for 1 to 10 leave no gap and are in the order of their lengths.
+    let place = |sum, byte: &u8| 10 * sum + Entity::from(byte - b'0') + 1;
+    (1..=9).contains(&digits).then(|| (rest[..digits].iter().fold(0, place), NAME.len() + digits))
 }
