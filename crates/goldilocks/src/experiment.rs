@@ -4,7 +4,8 @@
 //! title = "Windows"               # what the report is called
 //! tables = ["variants"]           # the tables that it fills
 //! on = ["valid"]                  # the splits that are answered
-//! seeds = 3                       # of every row that does not say otherwise
+//! seeds = 3                       # of every row that does not say otherwise; or, on data that is not embedded, of some
+//!                                 # rows or models: seeds = { memnn-window-selfsup = 3 }
 //!
 //! [[rows]]
 //! model = "memnn-window-selfsup"
@@ -31,7 +32,7 @@
 //!
 //! An experiment on CNN QA says `embedded = "news"`, and `[news.memnn-window-selfsup]` in place of `[tales.…]`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -64,7 +65,8 @@ pub struct Experiment {
     #[serde(default)]
     pub on: Vec<Split>,
     /// How many seeds a row is run with that does not say so itself.
-    seeds: Option<NonZeroUsize>,
+    #[serde(default)]
+    seeds: Seeds,
     /// What is run; without it every model of the registry with its defaults.
     rows: Option<Vec<Row>>,
     /// What is run after that: ours beyond the paper's rows.
@@ -82,6 +84,21 @@ pub struct Experiment {
     /// Settings for what is embedded, by row or by model: smaller, so that the table is there at once.
     #[serde(default, alias = "news")]
     tales: Table,
+}
+
+/// How many seeds rows are run with.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Seeds {
+    OfAll(NonZeroUsize),
+    /// By row or model; on what is embedded one will do.
+    OfSome(BTreeMap<String, NonZeroUsize>),
+}
+
+impl Default for Seeds {
+    fn default() -> Self {
+        Self::OfAll(NonZeroUsize::MIN)
+    }
 }
 
 /// Text that the program carries.
@@ -177,16 +194,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Experiment {
-    /// One of the paper's. Its rows whose model is not in the registry are not run; the table has a dash for them.
+    /// One of the paper's.
     pub fn named(name: &str) -> Result<Self> {
         let found = EXPERIMENTS.iter().find(|(known, _)| *known == name);
         let (_, text) = found.ok_or_else(|| Failure::UnknownTable { name: name.to_owned() })?;
-        let mut experiment = Self::from_toml(Path::new(name), text)?;
-        let is_known = |row: &Row| models::find(&row.model).is_ok();
-        if let Some(rows) = &mut experiment.rows {
-            rows.retain(is_known);
-        }
-        Ok(experiment)
+        Self::from_toml(Path::new(name), text)
     }
 
     /// One's own.
@@ -234,8 +246,36 @@ impl Experiment {
             if of.len() < 2 {
                 return Err(format!("combination `{name}`: expected two rows or more in `of`"));
             }
+            let is_changed =
+                |row: &&Row| row.ensemble.is_some() || row.exclude_cooccurrences || row.anonymise;
+            let mut members = rows.iter().filter(|row| of.iter().any(|of| of == row.name()));
+            if let Some(row) = members.find(is_changed) {
+                return Err(format!(
+                    "combination `{name}`: expected rows without `ensemble`, `anonymise` and \
+                     `exclude_cooccurrences`, found `{}`",
+                    row.name()
+                ));
+            }
         }
-        Ok(())
+        for (name, value) in self.settings.iter().chain(&self.tales) {
+            if !value.is_table() {
+                return Err(format!("settings of `{name}`: expected a table, found `{value}`"));
+            }
+        }
+        let of_some = match &self.seeds {
+            Seeds::OfAll(_) => None,
+            Seeds::OfSome(seeds) => Some(seeds.keys()),
+        };
+        let named =
+            self.settings.keys().chain(self.tales.keys()).chain(of_some.into_iter().flatten());
+        let is_known =
+            |name: &&String| of_rows.contains(&name.as_str()) || models::find(name).is_ok();
+        match named.into_iter().find(|name| !is_known(name)) {
+            Some(name) => {
+                Err(format!("settings or seeds of `{name}`: no row or model is named so"))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The rows as they are run: the paper's, then ours beyond them.
@@ -283,8 +323,13 @@ impl Experiment {
         let mut changed: Vec<(String, String)> = own.iter().map(as_text).collect();
         let texts: Vec<String> = changed.iter().map(|(k, v)| format!("{k}={v}")).collect();
         let settings = Settings::from_text(entry, texts.iter().map(String::as_str))?;
-        let count = |number: Option<NonZeroUsize>| number.map_or(1, NonZeroUsize::get);
-        let ensemble = count(row.ensemble);
+        let of_all = match &self.seeds {
+            Seeds::OfAll(seeds) => Some(seeds),
+            Seeds::OfSome(_) if on_tales => None,
+            Seeds::OfSome(seeds) => seeds.get(row.name()).or_else(|| seeds.get(&row.model)),
+        };
+        let seeds = row.seeds.or(of_all.copied()).map_or(1, NonZeroUsize::get);
+        let ensemble = row.ensemble.map_or(1, NonZeroUsize::get);
         let variants = [
             ("ensemble", ensemble.to_string(), ensemble > 1),
             ("anonymise", "true".to_owned(), row.anonymise),
@@ -299,7 +344,7 @@ impl Experiment {
             entry,
             settings,
             changed,
-            seeds: count(row.seeds.or(self.seeds)),
+            seeds,
             ensemble,
             anonymise: row.anonymise,
             exclude_cooccurrences: row.exclude_cooccurrences,
@@ -408,6 +453,13 @@ mod tests {
             read("'near'").unwrap_err().to_string(),
             "own.toml: combination `both`: expected two rows or more in `of`"
         );
+        let many = text("'near', 'word-distance'")
+            .replace("label = 'Near'", "label = 'Near'\nensemble = 3");
+        assert_eq!(
+            Experiment::from_toml(Path::new("own.toml"), &many).unwrap_err().to_string(),
+            "own.toml: combination `both`: expected rows without `ensemble`, `anonymise` and \
+             `exclude_cooccurrences`, found `near`"
+        );
     }
 
     #[test]
@@ -454,13 +506,38 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_the_paper_wait_for_their_model_and_ones_own_do_not() {
-        let windows = Experiment::named("windows").unwrap();
-        assert!(
-            windows.plan(false).unwrap().iter().all(|row| models::find(row.entry.name).is_ok())
-        );
+    fn a_slip_in_a_name_is_refused_wherever_it_stands() {
         let text = "title = 'x'\n[[rows]]\nmodel = 'word-distanse'\n";
         let own = Experiment::from_toml(Path::new("own.toml"), text).unwrap();
         assert_eq!(own.plan(false).err().unwrap().to_string(), "unknown model `word-distanse`");
+        for (settings, message) in [
+            (
+                "[settings.word-distanse]\nmax_penalty = 2",
+                "settings or seeds of `word-distanse`: no row or model is named so",
+            ),
+            (
+                "[seeds]\nword-distanse = 2",
+                "settings or seeds of `word-distanse`: no row or model is named so",
+            ),
+            (
+                "[tales]\nword-distance = 7",
+                "settings of `word-distance`: expected a table, found `7`",
+            ),
+        ] {
+            let error =
+                Experiment::from_toml(Path::new("own.toml"), &format!("title = 'x'\n{settings}"));
+            assert_eq!(error.unwrap_err().to_string(), format!("own.toml: {message}"));
+        }
+    }
+
+    #[test]
+    fn seeds_of_some_models_hold_on_data_that_is_not_embedded() {
+        let text = "title = 'x'\nseeds = { word-distance = 3 }\n[[rows]]\nmodel = 'word-distance'\n\
+                    [[rows]]\nmodel = 'sliding-window'\n";
+        let own = Experiment::from_toml(Path::new("own.toml"), text).unwrap();
+        let seeds = |on_tales| -> Vec<usize> {
+            own.plan(on_tales).unwrap().iter().map(|row| row.seeds).collect()
+        };
+        assert_eq!((seeds(false), seeds(true)), (vec![3, 1], vec![1, 1]));
     }
 }

@@ -47,8 +47,10 @@ pub struct Reproduction<'a> {
     pub set: &'a QuestionSet,
     /// Those to answer with placeholders as candidates, made when a row wants them.
     pub anonymised: OnceCell<QuestionSet>,
-    /// The hash that stands for the questions.
+    /// The hash that stands for the questions to learn from.
     pub data: String,
+    /// That of the questions to answer, if they are others.
+    pub answering: Option<String>,
     /// The splits that are shown.
     pub on: Vec<Split>,
     /// What is trained for rows that are combined: these answer the validation split too, to fit weights on.
@@ -70,6 +72,7 @@ pub struct Reproduction<'a> {
 struct MadeFrom {
     version: String,
     data: String,
+    answering: Option<String>,
     on: Vec<Split>,
     seed: u64,
     model: String,
@@ -86,6 +89,12 @@ struct Training<'p> {
 }
 
 impl Reproduction<'_> {
+    /// What stands for the questions in a report.
+    pub fn data(&self) -> String {
+        let answering = self.answering.iter().map(|hash| format!(" answering {hash}"));
+        [self.data.clone()].into_iter().chain(answering).collect()
+    }
+
     /// Trains and answers what the row still needs; tells whether there was something to do.
     pub fn make(&self, row: &Planned) -> Result<bool> {
         let mut is_made = false;
@@ -239,6 +248,7 @@ impl Reproduction<'_> {
         MadeFrom {
             version: VERSION.to_owned(),
             data: self.data.clone(),
+            answering: self.answering.clone(),
             on: self.answered(row),
             seed: *seed,
             model: row.entry.name.to_owned(),
@@ -257,18 +267,22 @@ impl Reproduction<'_> {
         write_file(&self.predictions(name).with_extension("toml"), &toml::to_string(made_from)?)
     }
 
-    /// What the `model.toml` of the model says that answered; which questions were answered is seen when they are read.
+    /// What the `model.toml` of the model says that answered, and its answers; whether these are to the questions of
+    /// the set is seen when they are read.
     fn manifest(&self, name: &str) -> Option<MadeFrom> {
         let text = fs::read_to_string(self.model(name).join("model.toml")).ok()?;
         let manifest: models::Manifest = toml::from_str(&text).ok()?;
         let provenance = |key: &str| manifest.provenance.get(key).cloned();
         let data = provenance("data")?;
         let anonymised = data.strip_suffix(ANONYMISED);
+        let answers = Predictions::read(&self.predictions(name)).ok()?;
+        let on: BTreeSet<Split> = answers.iter().filter_map(|answer| answer.split).collect();
         Some(MadeFrom {
             version: provenance("version")?,
             anonymise: anonymised.is_some(),
             data: anonymised.unwrap_or(&data).to_owned(),
-            on: self.on.clone(),
+            answering: self.answering.clone(),
+            on: on.into_iter().collect(),
             seed: provenance("seed")?.parse().ok()?,
             settings: manifest.settings.iter().map(as_text).collect(),
             model: manifest.model,
@@ -293,6 +307,7 @@ impl Reproduction<'_> {
             let fields = [
                 ("model", made.model.clone()),
                 ("data", made.data.clone()),
+                ("questions to answer", made.answering.clone().unwrap_or_default()),
                 ("seed", made.seed.to_string()),
                 ("splits", splits(made)),
                 ("anonymise", made.anonymise.to_string()),

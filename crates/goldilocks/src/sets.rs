@@ -163,7 +163,10 @@ pub fn hash(path: &Path) -> Result<String> {
     files.dedup();
     let mut hash = Sha256::new();
     for file in files {
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        // A `.question` file's folder tells its split.
+        let within = file.strip_prefix(path).ok().filter(|within| !within.as_os_str().is_empty());
+        let name = within.unwrap_or(Path::new(file.file_name().unwrap_or_default()));
+        let name = name.to_string_lossy();
         hash.update(format!("{name} {}\n", sha256(&file)?));
     }
     Ok(hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect())

@@ -76,6 +76,14 @@ pub enum Error {
         /// The class that was asked for, if not all.
         only_class: Option<WordClass>,
     },
+    /// Questions like CNN QA's, but none of CNN.
+    #[error("{}: holds no question of CNN: all {left_out} are of another source", path.display())]
+    OtherSource {
+        /// The file or folder.
+        path: PathBuf,
+        /// How many there are.
+        left_out: usize,
+    },
     /// More text than a set can number.
     #[error("{}: holds more text than a question set can: expected fewer than 2³² words", path.display())]
     TooLarge {
@@ -274,6 +282,9 @@ impl Error {
                 "`goldilocks stats` lists the splits that are there; `--on` chooses among them".into()
             }
             Error::Empty { .. } => "is this the right file, and was it written to its end?".into(),
+            Error::OtherSource { .. } => {
+                "name the folder `dailymail` itself to read it; in JSON lines leave `source` out".into()
+            }
             Error::TooLarge { .. } => "split it into several".into(),
             Error::Malformed { flaw, .. } => return flaw.hint(),
             Error::Parquet { .. } | Error::Damaged { .. } => {
@@ -302,16 +313,18 @@ impl Error {
             Error::NoSplit { path, book } => {
                 format!("add a line to {}: `train`, `valid` or `test`, a tab, `{book}.txt`", path.display())
             }
-            Error::UnknownRule { rule } => {
-                let names = Rules::names();
-                match nearest(rule, names.iter().map(String::as_str)) {
-                    Some(name) => format!("did you mean `{name}`?"),
-                    None => format!("the rules are `{}`", names.join("`, `")),
-                }
-            }
+            Error::UnknownRule { rule } => rules_like(rule),
             Error::Rule { .. } => return None,
             Error::NoOrigin { .. } => "write it as one .txt file, as JSON lines or as the compact form".into(),
         })
+    }
+}
+
+fn rules_like(rule: &str) -> String {
+    let names = Rules::names();
+    match nearest(rule, names.iter().map(String::as_str)) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("the rules are `{}`", names.join("`, `")),
     }
 }
 

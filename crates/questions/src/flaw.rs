@@ -113,6 +113,12 @@ pub enum Flaw {
         /// How many entities there are.
         n_entities: usize,
     },
+    /// An article to which there is no choice.
+    #[error("too few entities in the article: expected two or more like `@entity0`, found {found}")]
+    FewEntities {
+        /// How many there are.
+        found: usize,
+    },
     /// More candidates than an article can have.
     #[error("too many candidates: expected at most {most}, found {found}")]
     ManyCandidates {
@@ -193,11 +199,13 @@ impl Flaw {
             Flaw::Placeholders { .. } => {
                 "the missing entity of the query is written `@placeholder`; `--skip-bad` leaves bad questions out"
             }
-            Flaw::AnswerNotInArticle { .. } | Flaw::ManyCandidates { .. } => {
+            Flaw::AnswerNotInArticle { .. }
+            | Flaw::FewEntities { .. }
+            | Flaw::ManyCandidates { .. } => {
                 "all entities of the article, `@entity0`, `@entity1`, …, are candidates; `--skip-bad` leaves bad questions out"
             }
             Flaw::NoEmptyLine { .. } => {
-                "a .question file is URL, article, query, answer and entity map, with empty lines between them"
+                "a .question file is URL, article, query, answer and entity map, with empty lines between them; `--skip-bad` leaves bad ones out"
             }
             Flaw::EntityMap { .. } | Flaw::NotInEntityMap { .. } => {
                 "was the file cut? copy it again; `--skip-bad` leaves bad questions out"

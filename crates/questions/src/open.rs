@@ -44,8 +44,8 @@ pub struct Warnings {
     pub bad: usize,
     /// What is wrong with the first of them.
     pub first_bad: Option<String>,
-    /// Questions of the Daily Mail, the half of CNN QA's release that the paper did not use.
-    pub of_daily_mail: usize,
+    /// Questions of another source than CNN: the Daily Mail is half of the release, and the paper did not use it.
+    pub of_other_sources: usize,
 }
 
 impl Warnings {
@@ -71,9 +71,9 @@ impl Warnings {
             let found = questions(self.bad);
             sentences.push(format!("{found} left out as bad, the first: {first}"));
         }
-        if self.of_daily_mail > 0 {
-            let found = questions(self.of_daily_mail);
-            sentences.push(format!("{found} of the Daily Mail left out: the paper used CNN alone"));
+        if self.of_other_sources > 0 {
+            let found = questions(self.of_other_sources);
+            sentences.push(format!("{found} of another source left out: the paper used CNN alone"));
         }
         sentences
     }
@@ -104,13 +104,17 @@ impl QuestionSet {
         } else {
             open_released(path, options)?
         };
-        match set.is_empty() {
-            true => Err(Error::Empty {
+        match (set.len(), warnings.of_other_sources) {
+            (1.., _) => Ok((set, warnings)),
+            (0, 1..) => Err(Error::OtherSource {
+                path: path.to_owned(),
+                left_out: warnings.of_other_sources,
+            }),
+            (0, 0) => Err(Error::Empty {
                 path: path.to_owned(),
                 only: options.only.clone(),
                 only_class: options.only_class,
             }),
-            false => Ok((set, warnings)),
         }
     }
 }

@@ -93,7 +93,16 @@ fn build(options: &Options<'_>, progress: Progress) -> Result<QuestionSet> {
         let origin = Origin { skip_bad: options.skip_bad, ..Origin::default() };
         let real = sets::open(path, &origin, &[Split::Train], progress)?;
         let training = real.examples().filter(|example| example.split == Some(Split::Train));
-        training.for_each(|example| builder.push_real(&example));
+        let pushed: Vec<bool> = training.map(|example| builder.push_real(&example)).collect();
+        let n_left_out = pushed.iter().filter(|is_in| !**is_in).count();
+        if n_left_out > 0 {
+            warn(format_args!(
+                "{}: {n_left_out} of {} training questions left out: their articles have no two entities like \
+                 `@entity0`, or not the answer",
+                path.display(),
+                pushed.len(),
+            ));
+        }
         inputs.insert(path.display().to_string(), sets::hash(path)?.into());
     }
     let set = builder.finish();

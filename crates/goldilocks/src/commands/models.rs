@@ -16,7 +16,7 @@ pub fn run(options: &Options) -> Result<()> {
         Some(name) => super::print(format_args!("{}", settings(models::find(name)?))),
         None => {
             let row =
-                |entry: &Entry| format!("{:24}{:8}{}\n", entry.name, entry.section, entry.row);
+                |entry: &Entry| format!("{:28}{:12}{}\n", entry.name, entry.section, entry.row);
             super::print(format_args!("{}", MODELS.iter().map(row).collect::<String>()))
         }
     }

@@ -54,6 +54,9 @@ pub struct Options {
     seed: u64,
     #[command(flatten)]
     device: DeviceOption,
+    /// Leave out bad questions of CNN QA, counted, instead of stopping at the first
+    #[arg(long)]
+    skip_bad: bool,
     /// Take results that other versions of the program made as they are; the report names them
     #[arg(long)]
     any_version: bool,
@@ -75,14 +78,11 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
         }),
         options.seed,
     ));
-    let (trained, mut data, mut source) =
-        options.questions(&folder, experiment.embedded, progress)?;
+    let (trained, data, source) = options.questions(&folder, experiment.embedded, progress)?;
     let answered = options.answered(progress)?;
-    if let Some((_, hash, source_of_answered)) = &answered {
-        data = format!("{data} answering {hash}");
-        source = *source_of_answered;
-    }
-    let set = answered.as_ref().map_or(&trained, |(set, ..)| set);
+    let (set, source) =
+        answered.as_ref().map_or((&trained, source), |(set, _, source)| (set, *source));
+    let answering = answered.as_ref().map(|(_, hash, _)| hash.clone());
     let kinds = kinds(&experiment, set);
     let reproduction = Reproduction {
         folder: folder.clone(),
@@ -90,6 +90,7 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
         set,
         anonymised: OnceCell::new(),
         data,
+        answering,
         on: splits(&experiment, &kinds),
         combined: combined(&experiment, &plan),
         seed: options.seed,
@@ -105,7 +106,7 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
         statistics: experiment.statistics,
         rows: rows(&reproduction, &experiment, &plan)?,
         set,
-        provenance: options.provenance(source, &reproduction.data),
+        provenance: options.provenance(source, reproduction.data()),
     };
     report::write(&report, &folder.join("report"), true)?;
     write_manifest(&reproduction, &experiment)?;
@@ -232,7 +233,7 @@ impl Options {
         let started = Instant::now();
         let (verb, set, source, path) = match &self.data {
             Some(path) => {
-                let set = sets::open(path, &Origin::default(), &[], progress)?;
+                let set = sets::open(path, &self.origin(), &[], progress)?;
                 let source = sets::source(path, &set);
                 ("read", set, source, path.clone())
             }
@@ -254,7 +255,8 @@ impl Options {
             }
         };
         let hash = sets::hash(&path)?;
-        let n_books = counted(set.books().len(), "book");
+        let is_news = matches!(source, Source::News);
+        let n_books = counted(set.books().len(), if is_news { "article" } else { "book" });
         stage(
             progress,
             verb,
@@ -264,15 +266,19 @@ impl Options {
         Ok((set, hash, source))
     }
 
+    fn origin(&self) -> Origin {
+        Origin { skip_bad: self.skip_bad, ..Origin::default() }
+    }
+
     /// The questions to answer, if they are others than those to learn from.
     fn answered(&self, progress: Progress) -> Result<Option<(QuestionSet, String, Source)>> {
         let Some(path) = &self.answer else { return Ok(None) };
-        let set = sets::open(path, &Origin::default(), &[Split::Valid, Split::Test], progress)?;
+        let set = sets::open(path, &self.origin(), &[Split::Valid, Split::Test], progress)?;
         let source = sets::source(path, &set);
         Ok(Some((set, sets::hash(path)?, source)))
     }
 
-    fn provenance(&self, source: Source, data: &str) -> Provenance {
+    fn provenance(&self, source: Source, data: String) -> Provenance {
         let flag = |flag: &str, path: &Option<PathBuf>| {
             path.as_ref().map_or(String::new(), |path| format!(" --{flag} {}", path.display()))
         };
@@ -283,7 +289,7 @@ impl Options {
         };
         Provenance {
             source,
-            data_hash: data.to_owned(),
+            data_hash: data,
             version: VERSION.to_owned(),
             date: today(),
             commands: vec![format!("goldilocks reproduce {table}{set} --seed {}", self.seed)],
@@ -325,6 +331,6 @@ fn write_manifest(reproduction: &Reproduction<'_>, experiment: &Experiment) -> R
     manifest.insert("version".into(), VERSION.into());
     manifest.insert("date".into(), today().into());
     manifest.insert("seed".into(), i64::try_from(reproduction.seed)?.into());
-    manifest.insert("data".into(), reproduction.data.clone().into());
+    manifest.insert("data".into(), reproduction.data().into());
     write_file(&reproduction.folder.join("manifest.toml"), &toml::to_string(&manifest)?)
 }

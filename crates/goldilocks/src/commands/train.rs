@@ -34,6 +34,9 @@ pub struct Options {
     seed: u64,
     #[command(flatten)]
     device: DeviceOption,
+    /// Leave out bad questions of CNN QA, counted, instead of stopping at the first
+    #[arg(long)]
+    skip_bad: bool,
     /// Replace the model if it is there
     #[arg(long)]
     force: bool,
@@ -45,7 +48,8 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     let entry = models::find(&options.model)?;
     let settings = Settings::from_text(entry, options.settings.iter().map(String::as_str))?;
     models::check_place(&options.output, options.force)?;
-    let open = |splits: &[Split]| sets::open(&options.data, &Origin::default(), splits, progress);
+    let origin = Origin { skip_bad: options.skip_bad, ..Origin::default() };
+    let open = |splits: &[Split]| sets::open(&options.data, &origin, splits, progress);
     // A set that is all test will do for a model that learns nothing; any other says what it lacks.
     let set = open(&[Split::Train, Split::Valid]).or_else(|error| match error.downcast_ref() {
         Some(questions::Error::Empty { .. }) => open(&[]),

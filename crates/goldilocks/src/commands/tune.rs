@@ -55,6 +55,9 @@ pub struct Options {
     seed: u64,
     #[command(flatten)]
     device: DeviceOption,
+    /// Leave out bad questions of CNN QA, counted, instead of stopping at the first
+    #[arg(long)]
+    skip_bad: bool,
     /// Count trials that other versions of the program ran
     #[arg(long)]
     any_version: bool,
@@ -117,8 +120,8 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
         return Err(Failure::OutputExists { path: options.output.clone() }.into());
     }
     let outcomes = read(&options.file())?;
-    let set =
-        sets::open(&options.data, &Origin::default(), &[Split::Train, Split::Valid], progress)?;
+    let origin = Origin { skip_bad: options.skip_bad, ..Origin::default() };
+    let set = sets::open(&options.data, &origin, &[Split::Train, Split::Valid], progress)?;
     let data = sets::hash(&options.data)?;
     let mut tuning = Tuning { options, entry, set, data, outcomes, progress };
 

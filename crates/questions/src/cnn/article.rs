@@ -90,7 +90,7 @@ impl Article<'_> {
             (found, _) => return Err(Wrong::Query(Flaw::Placeholders { found })),
         }
         match self.entities.len() {
-            found @ 0..2 => return Err(Wrong::Text(Flaw::FewCandidates { found })),
+            found @ 0..2 => return Err(Wrong::Text(Flaw::FewEntities { found })),
             2..=MOST_CANDIDATES => {}
             found => {
                 return Err(Wrong::Text(Flaw::ManyCandidates { found, most: MOST_CANDIDATES }));

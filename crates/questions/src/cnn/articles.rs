@@ -20,7 +20,7 @@ use crate::flaw::Flaw;
 use crate::jsonl::{Kind, parse};
 use crate::seeds::generator;
 use crate::splits::draw_splits;
-use crate::{Split, Warnings};
+use crate::{BLANK_WORD, Split, Warnings, sentence};
 
 /// Articles written for this program, none of them about real people or events: the news for tests, and for
 /// whoever has no other.
@@ -95,7 +95,12 @@ impl NewsArticle {
         );
         let name = split.map_or(id.clone(), |split| format!("{} {id}", split.code()));
         let sentences = sentences.iter().map(|sentence| sentence.trim_ascii().to_owned());
-        let sentences = sentences.filter(|sentence| !sentence.is_empty()).collect();
+        let sentences: Vec<String> = sentences.filter(|sentence| !sentence.is_empty()).collect();
+        if sentences.iter().flat_map(|text| sentence::words(text)).any(|word| word == BLANK_WORD) {
+            let (key, found) = ("sentences", format!("the word `{BLANK_WORD}`"));
+            let expected = "text without a blank";
+            return Err(Flaw::Article(Flaw::Value { key, expected, found }.into()));
+        }
         Ok(Self { name, split, sentences })
     }
 }

@@ -37,7 +37,16 @@ struct Draft<'a> {
     query: &'a [WordId],
     answer: Option<WordId>,
     split: Option<Split>,
-    book: Option<usize>,
+    book: Book<'a>,
+}
+
+/// The article of a question.
+#[derive(Clone, Copy)]
+enum Book<'a> {
+    /// It is in the set, at this place.
+    Known(usize),
+    /// It is the context, and has a name perhaps.
+    Context(Option<&'a str>),
 }
 
 impl NewsBuilder {
@@ -80,7 +89,8 @@ impl NewsBuilder {
                 }
                 query[place] = BLANK;
                 let (context, answer, split) = (&sentences, Some(word), article.split);
-                let draft = Draft { context, query: &query, answer, split, book: Some(book) };
+                let draft =
+                    Draft { context, query: &query, answer, split, book: Book::Known(book) };
                 self.push_shuffled(&draft, &format!("{} {lead} {place}", article.name));
                 query[place] = word;
             }
@@ -89,8 +99,8 @@ impl NewsBuilder {
         self.set.len() - before
     }
 
-    /// Adds a real question, its entities numbered anew.
-    pub fn push_real(&mut self, example: &Example<'_>) {
+    /// Adds a real question, its entities numbered anew; tells whether its context has the answer and a choice.
+    pub fn push_real(&mut self, example: &Example<'_>) -> bool {
         let question = &example.question;
         let mut words = |words: &[WordId]| -> Vec<WordId> {
             words.iter().map(|&word| self.set.intern(question.word(word))).collect()
@@ -100,12 +110,11 @@ impl NewsBuilder {
         let query = words(question.query);
         let candidates = words(question.candidates);
         let answer = example.answer.map(|place| candidates[place]);
-        let (split, name) = (example.split, example.book.unwrap_or_default());
-        let book = BookText { name: name.to_owned(), split, sentences: 0..0 };
-        let book = example.book.map(|_| self.set.push_book(book));
+        let (split, book) = (example.split, Book::Context(example.book));
         let draft = Draft { context: &context, query: &query, answer, split, book };
         let spelt: Vec<&str> = question.query.iter().map(|&word| question.word(word)).collect();
-        self.push_shuffled(&draft, &format!("{name} {}", spelt.join(" ")));
+        let name = example.book.unwrap_or_default();
+        self.push_shuffled(&draft, &format!("{name} {}", spelt.join(" ")))
     }
 
     /// The questions so far.
@@ -114,12 +123,12 @@ impl NewsBuilder {
     }
 
     /// Adds a question with its entities' numbers dealt out anew, unless the context does not hold the answer or
-    /// leaves no choice. `name` makes its shuffle another than those of other questions.
-    fn push_shuffled(&mut self, draft: &Draft<'_>, name: &str) {
+    /// leaves no choice; tells whether it did. `name` makes its shuffle another than those of other questions.
+    fn push_shuffled(&mut self, draft: &Draft<'_>, name: &str) -> bool {
         let mut candidates = self.entities(draft.context.iter().flatten());
         if candidates.len() < 2 || draft.answer.is_some_and(|answer| !candidates.contains(&answer))
         {
-            return;
+            return false;
         }
         let entities = self.entities(draft.context.iter().flatten().chain(draft.query));
         let mut dealt = entities.clone();
@@ -138,16 +147,25 @@ impl NewsBuilder {
         candidates.iter_mut().for_each(|candidate| *candidate = stands_for(candidate));
         let answer = draft.answer.map(|answer| stands_for(&answer));
         self.sort_by_number(&mut candidates);
+        let (split, context) = (draft.split, first..self.set.n_sentences());
+        let book = match draft.book {
+            Book::Known(place) => Some(place),
+            Book::Context(name) => name.map(|name| {
+                let sentences = context.clone();
+                self.set.push_book(BookText { name: name.to_owned(), split, sentences })
+            }),
+        };
         self.set.push(NewQuestion {
-            context: first..self.set.n_sentences(),
+            context,
             query: &query,
             candidates: &candidates,
             answer: answer.and_then(|answer| candidates.iter().position(|&c| c == answer)),
             class: None,
-            split: draft.split,
-            book: draft.book,
+            split,
+            book,
         });
         entities.iter().for_each(|entity| self.stands_for[entity.index()] = *entity);
+        true
     }
 
     /// The distinct entities among some words, in the order of their numbers.

@@ -11,8 +11,8 @@ use super::reading::{Part, gather};
 use crate::error::{Error, Result};
 use crate::{OpenOptions, QuestionSet, Split, Warnings};
 
-/// Files that make a part: about ten megabytes.
-const FILES_A_PART: usize = 2_048;
+/// Files that make a part: about ten megabytes, and in tests so few that there are several parts.
+const FILES_A_PART: usize = if cfg!(test) { 3 } else { 2_048 };
 
 /// All `.question` files in a folder and the folders in it, sorted.
 ///
@@ -52,14 +52,14 @@ pub fn read_folder(
     files.retain(|file| options.wants(split_of(file).or(options.split), None));
     let n_all = files.len();
     files.retain(|file| !is_daily_mail(file.strip_prefix(folder).unwrap_or(file)));
-    let of_daily_mail = n_all - files.len();
+    let of_other_sources = n_all - files.len();
     let n_parts = 2 * rayon::current_num_threads();
     let waves = files.chunks(n_parts * FILES_A_PART).map(Ok);
     let read = |files: &&[PathBuf]| -> Vec<Part> {
         files.par_chunks(FILES_A_PART).map(|files| read_part(files, options)).collect()
     };
     let (set, warnings) = gather(folder, options, waves, read)?;
-    Ok((set, Warnings { of_daily_mail, ..warnings }))
+    Ok((set, Warnings { of_other_sources, ..warnings }))
 }
 
 /// Reads one question; `path` is for messages, and its folder may tell the split.

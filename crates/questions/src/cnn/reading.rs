@@ -19,8 +19,8 @@ pub(crate) struct Part {
     pub set: QuestionSet,
     /// Numbers the words of the set.
     pub numbering: Numbering,
-    /// Questions of the release's other half, which were not read.
-    pub of_daily_mail: usize,
+    /// Questions of another source than CNN, which were not read.
+    pub of_other_sources: usize,
     bad: usize,
     first_bad: Option<Error>,
 }
@@ -88,7 +88,7 @@ impl<'o> Gathered<'o> {
                 _ => {}
             }
             self.warnings.bad += part.bad;
-            self.warnings.of_daily_mail += part.of_daily_mail;
+            self.warnings.of_other_sources += part.of_other_sources;
             if u32::try_from(self.set.n_words() + part.set.n_words()).is_err() {
                 return Err(Error::TooLarge { path: self.path.to_owned() });
             }

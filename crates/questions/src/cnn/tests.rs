@@ -1,12 +1,12 @@
 //! What the readers of CNN QA take, and what they refuse, in whole messages.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::{files, read_lines};
+use super::{files, read_lines, read_one};
 use crate::error::Result;
 use crate::fixtures::{spelt, told};
 use crate::{OpenOptions, QuestionSet, Split, Warnings, compact};
@@ -161,8 +161,8 @@ fn articles_with_one_entity_or_with_ten_thousand_are_refused() {
     refuses(
         &REGATTA.replace("@entity10", "@entity4").replace("@entity2 ?", "her ?"),
         expect![[r#"
-        error: …/0.question:3: too few candidates: expected two or more, found 1
-        hint: a question has two or more different candidates
+        error: …/0.question:3: too few entities in the article: expected two or more like `@entity0`, found 1
+        hint: all entities of the article, `@entity0`, `@entity1`, …, are candidates; `--skip-bad` leaves bad questions out
     "#]],
     );
 }
@@ -173,7 +173,7 @@ fn a_file_whose_parts_are_not_apart_is_refused() {
         &REGATTA.replacen("\n\n", "\n", 1),
         expect![[r#"
         error: …/0.question:2: expected an empty line after the URL, found `@entity4 ( @entity10 ) -- the skipper @entity4 has won the c…`
-        hint: a .question file is URL, article, query, answer and entity map, with empty lines between them
+        hint: a .question file is URL, article, query, answer and entity map, with empty lines between them; `--skip-bad` leaves bad ones out
     "#]],
     );
     refuses(
@@ -253,16 +253,14 @@ fn splits_come_from_the_folders_and_the_daily_mail_is_left_out() {
     let (set, warnings) = open(root.path(), &OpenOptions::default()).unwrap();
     // Sorted by their paths, test comes before training.
     assert_eq!([set.split(0), set.split(1)], [Some(Split::Test), Some(Split::Train)]);
-    expect!["1 question of the Daily Mail left out: the paper used CNN alone"]
+    expect!["1 question of another source left out: the paper used CNN alone"]
         .assert_eq(&warnings.sentences().join("\n"));
     let only = OpenOptions { only: Some(vec![Split::Train]), ..OpenOptions::default() };
     let (set, warnings) = open(root.path(), &only).unwrap();
-    assert_eq!((set.len(), warnings.of_daily_mail), (1, 0));
+    assert_eq!((set.len(), warnings.of_other_sources), (1, 0));
     // Whoever names the folder wants it.
-    assert_eq!(
-        open(&root.path().join("dailymail"), &only).unwrap_err().to_string().lines().count(),
-        1
-    );
+    let error = open(&root.path().join("dailymail"), &only).unwrap_err().to_string();
+    assert!(error.ends_with("dailymail: holds no question of `train`"), "{error}");
     let all = OpenOptions::default();
     assert_eq!(open(&root.path().join("dailymail"), &all).unwrap().0.len(), 1);
 }
@@ -298,10 +296,30 @@ fn lines_of_other_sources_and_splits_are_left_out() {
     let test = line("").replace("\"validation\"", "\"test\"");
     let text = [line(""), mail, test].join("\n");
     let (set, warnings) = parse(&text, &OpenOptions::default()).unwrap();
-    assert_eq!((set.len(), warnings.of_daily_mail), (2, 1));
+    assert_eq!((set.len(), warnings.of_other_sources), (2, 1));
     let only = OpenOptions { only: Some(vec![Split::Test]), ..OpenOptions::default() };
     let (set, warnings) = parse(&text, &only).unwrap();
-    assert_eq!((set.len(), warnings.of_daily_mail), (1, 0));
+    assert_eq!((set.len(), warnings.of_other_sources), (1, 0));
+}
+
+#[test]
+fn a_set_without_a_question_of_cnn_says_whose_they_are() {
+    let root = layout("validation", &[]);
+    let path = root.path().join("news.jsonl");
+    fs::write(&path, line("").replace("\"cnn\"", "\"bbc\"")).unwrap();
+    let error = open(&path, &OpenOptions::default()).unwrap_err().to_string();
+    assert!(error.ends_with("holds no question of CNN: all 1 are of another source"), "{error}");
+}
+
+#[test]
+fn lines_are_counted_across_parts() {
+    let lines = [line(""), line(""), line(""), line("").replace("@placeholder", "she")].join("\n");
+    let error = parse(&lines, &OpenOptions::default()).unwrap_err().to_string();
+    assert!(error.starts_with("news.jsonl:4: "), "{error}");
+    let (set, warnings) = parse(&lines, &skipping()).unwrap();
+    // All three are about one article: its text is there once.
+    assert_eq!((set.len(), warnings.bad, set.books().len()), (3, 1, 1));
+    assert_eq!(set.context(0), set.context(2));
 }
 
 #[test]
@@ -356,6 +374,13 @@ fn the_same_set_for_any_number_of_threads() {
         pool.install(|| compact::encode(&open(root.path(), &OpenOptions::default()).unwrap().0))
     };
     assert_eq!(encoded(1), encoded(4));
+    let (set, _) = open(root.path(), &OpenOptions::default()).unwrap();
+    let one_by_one = |path: &PathBuf| {
+        let text = fs::read(path).unwrap();
+        spelt(&read_one(&text[..], path, &OpenOptions::default()).unwrap().0)
+    };
+    let paths = files(root.path()).unwrap();
+    assert_eq!(spelt(&set), paths.iter().flat_map(one_by_one).collect::<Vec<_>>());
 }
 
 proptest! {
