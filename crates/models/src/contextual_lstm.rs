@@ -5,8 +5,7 @@
 //! questions, as the memory networks do.
 
 use neural::{
-    Attention, Cloze, Contexts, Initial, Joining, LstmConfig, LstmLm, Method, Sampler, Streams,
-    Window,
+    Attention, Cloze, Contexts, Initial, Joining, LstmConfig, LstmLm, Method, Streams, Window,
 };
 use numerics::device::{Device, NO_TARGET};
 use serde::Deserialize;
@@ -180,9 +179,8 @@ impl Design for Config {
             dropout: self.dropout,
             seed: learning.map_or(0, |(_, seed)| seed),
         };
-        let sampler = |(source, seed): (&Source<'_>, u64)| {
-            Some(Sampler::new(&source.text.counts(n_words), self.samples?, seed))
-        };
+        let sampler =
+            |(source, seed): (&Source<'_>, u64)| source.sampler(n_words, self.samples, seed);
         Ok(LstmLm::new(device, config, learning.and_then(sampler))?)
     }
 
@@ -202,8 +200,8 @@ impl Design for Config {
         &self.recipe
     }
 
-    // §4.4: the context is what is attended to. Chosen: since running text is learnt from with what was read
-    // before in mind, a question is asked so too; whether the paper's network reads the context is not said.
+    // §4.4: the context is what is attended to. Chosen: the query is read alone unless `burn_in`; whether the
+    // paper's network reads the context too is not said.
     fn reads(&self, context: Vec<u32>, cloze: Cloze) -> Cloze {
         // In running text the end of the last sentence before is not attended to.
         let attended = context.strip_suffix(&[END]).unwrap_or(&context).to_vec();
@@ -279,6 +277,8 @@ fn of_questions(source: &Source<'_>, places: &[usize], config: &Config) -> Windo
     };
     for (row, &place) in places.iter().enumerate() {
         let (context, query) = source.answered(place);
+        // As in running text and in answering, the end of the last sentence is not attended to.
+        let context = context.strip_suffix(&[END]).unwrap_or(&context);
         let context = &context[context.len().saturating_sub(max_words)..];
         contexts.words[row * max_words..][..context.len()].copy_from_slice(context);
         for (step, pair) in query.windows(2).take(steps).enumerate() {

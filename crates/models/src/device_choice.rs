@@ -79,7 +79,7 @@ fn with_fallback<W: OnDevice, D: Device<Real = f32>>(
         Err(error) => return Err(error),
     };
     reporter.report(Event::Warning(format!(
-        "{failure}; the processor goes on from the last checkpoint"
+        "{failure}; the processor takes over, from the last checkpoint if there is one"
     )));
     work.on(Cpu::default())
 }
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_device_that_is_lost_or_missing_is_told_of_and_the_processor_takes_over() {
         expect![[r#"
-            Warning("GPU 0: lost: fell off the bus; the processor goes on from the last checkpoint")
+            Warning("GPU 0: lost: fell off the bus; the processor takes over, from the last checkpoint if there is one")
             Ok(2)"#]]
         .assert_eq(&said(Ok(Cpu::default()), 0));
         expect!["Ok(2)"].assert_eq(&said(Ok(Cpu::default()), 1));

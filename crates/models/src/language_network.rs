@@ -12,8 +12,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use corpus::{Vocabulary, WordId};
-use neural::{Cloze, FillsBlanks, Network, Tables, Text};
-use numerics::device::{Cpu, Device};
+use neural::{Cloze, FillsBlanks, Network, Sampler, Tables, Text};
+use numerics::device::{Cpu, Cuda, Device};
 use questions::{BLANK, Example, Question};
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +76,11 @@ pub(crate) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
+    /// Draws words for a softmax over samples, if it is to be one.
+    pub fn sampler(&self, n_words: usize, samples: Option<usize>, seed: u64) -> Option<Sampler> {
+        Some(Sampler::new(&self.text.counts(n_words), samples?, seed))
+    }
+
     fn new(part: &'a Part<'a>, books: &Books<'_>, lexicon: &Lexicon) -> Self {
         let numbers = lexicon.numbers_of(part.vocabulary());
         Self { text: text_of(books, &numbers), part, numbers }
@@ -191,7 +196,10 @@ fn made<S: Design>(design: S, learnt: Arc<Learnt>, choice: DeviceChoice) -> Resu
     let filling = Filling { design: &design, learnt: &learnt };
     let on_device = match choice {
         DeviceChoice::Cpu => None,
-        _ => Some(compute(&filling, choice, &|_| ())?),
+        DeviceChoice::Cuda => Some(filling.on(Cuda::open()?)?),
+        // Without a GPU every thread asks the processor itself: the lock must not be held while other threads
+        // help with its work, since one of them would wait for the lock and for nothing else.
+        DeviceChoice::Auto => Cuda::open().ok().and_then(|gpu| filling.on(gpu).ok()),
     };
     let processor = OnceLock::new();
     Ok(Box::new(LanguageNetwork { design, learnt, choice, on_device, processor }))
@@ -437,6 +445,21 @@ mod tests {
         let model = train(&settings, &Training::new(&set, 1, &|_| ())).unwrap();
         let scores = model.score(&set.example(8).question);
         assert!(scores[0] > scores[1], "{scores:?}");
+    }
+
+    /// Threads that help each other must not wait for each other, whatever `auto` found.
+    #[test]
+    fn many_threads_answer_at_once() {
+        let set = set();
+        let mut training = Training::new(&set, 1, &|_| ());
+        training.device = DeviceChoice::Auto;
+        let train = find("lstm-context-query").unwrap().train;
+        let model = train(&settings("lstm-context-query", &[]), &training).unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
+        let places = vec![8; 20 * ASKED];
+        let all = pool.install(|| crate::score_all(&*model, &set, &places, &[], &|_| ())).unwrap();
+        assert_eq!(all.len(), places.len());
+        assert!(all.iter().all(|scores| *scores == all[0]));
     }
 
     /// A device that is lost in the middle of the training leaves the checkpoint of its last epoch; the

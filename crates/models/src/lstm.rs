@@ -4,7 +4,7 @@
 //! Both rows of Table 2 are one network, trained on the running text of the training books; they differ in
 //! what is read before the query.
 
-use neural::{Cloze, Initial, LstmConfig, LstmLm, Method, Sampler, Streams, Window};
+use neural::{Cloze, Initial, LstmConfig, LstmLm, Method, Streams, Window};
 use numerics::device::Device;
 use serde::Deserialize;
 
@@ -132,9 +132,7 @@ impl Design for Lstm {
             dropout,
             seed: learning.map_or(0, |(_, seed)| seed),
         };
-        let sampler = |(source, seed): (&Source<'_>, u64)| {
-            Some(Sampler::new(&source.text.counts(n_words), samples?, seed))
-        };
+        let sampler = |(source, seed): (&Source<'_>, u64)| source.sampler(n_words, samples, seed);
         Ok(LstmLm::new(device, config, learning.and_then(sampler))?)
     }
 

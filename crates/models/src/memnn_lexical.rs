@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use neural::{Cloze, Initial, LexicalConfig, LexicalMemory, Method, Runs, Sampler};
+use neural::{Cloze, Initial, LexicalConfig, LexicalMemory, Method, Runs};
 use numerics::device::Device;
 use serde::Deserialize;
 
@@ -128,9 +128,8 @@ impl Design for Config {
             dropout: self.dropout,
             seed: learning.map_or(0, |(_, seed)| seed),
         };
-        let sampler = |(source, seed): (&Source<'_>, u64)| {
-            Some(Sampler::new(&source.text.counts(n_words), self.samples?, seed))
-        };
+        let sampler =
+            |(source, seed): (&Source<'_>, u64)| source.sampler(n_words, self.samples, seed);
         Ok(LexicalMemory::new(device, config, learning.and_then(sampler))?)
     }
 

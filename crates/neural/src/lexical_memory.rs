@@ -15,7 +15,7 @@ use crate::output::Output;
 use crate::parameters::{Initial, Parameters, Plan};
 use crate::runs::Runs;
 use crate::sampling::Sampler;
-use crate::softmax::{Scores, Softmax};
+use crate::softmax::{ROWS, Scores, Softmax};
 
 /// The settings of a lexical memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,7 +126,7 @@ impl<D: Device> LexicalMemory<D> {
             hopping: self.hops.hopping(device, runs)?,
             targets: device.words(&runs.targets)?,
             log_probs: device.zeros(n)?,
-            scores: Scores::new(device, n, self.config.words)?,
+            scores: Scores::new(device, n.min(ROWS), self.config.words)?,
             recorded: D::Recorded::default(),
         })
     }

@@ -19,7 +19,7 @@ use crate::lstm::{LstmLayer, Pass, States};
 use crate::network::{Network, Tables};
 use crate::optimiser::{Method, Optimiser};
 use crate::output::Output;
-use crate::parameters::{self, Initial, Parameters, Plan};
+use crate::parameters::{Initial, Parameters, Plan};
 use crate::sampling::Sampler;
 use crate::softmax::Softmax;
 
@@ -76,8 +76,6 @@ pub struct LstmLm<D: Device> {
     optimiser: Optimiser<D>,
     learning: Option<Reading<D>>,
     judging: Option<Reading<D>>,
-    /// The states to go on from where training was taken up again.
-    resumed: Option<States<D::Array>>,
 }
 
 /// Everything a window needs on the device, and the states between windows.
@@ -88,11 +86,11 @@ struct Reading<D: Device> {
     keep: D::Array,
     /// Seed and step, for dropout.
     draw: D::Words,
-    /// Embeddings, then their gradients.
+    /// Embeddings after dropout.
     inputs: D::Array,
-    /// Outputs after dropout.
+    /// What goes to the softmax, after dropout.
     outputs: D::Array,
-    /// Their gradients.
+    /// Of the states, then of the embeddings.
     gradient: D::Array,
     losses: D::Array,
     pass: Pass<D::Array>,
@@ -139,7 +137,6 @@ impl<D: Device> LstmLm<D> {
             optimiser,
             learning: None,
             judging: None,
-            resumed: None,
         })
     }
 
@@ -164,7 +161,7 @@ impl<D: Device> LstmLm<D> {
     fn reading(
         &self,
         window: &Window,
-        before: (Option<Reading<D>>, Option<States<D::Array>>),
+        before: Option<Reading<D>>,
         sampler: Option<&Sampler>,
     ) -> Result<Reading<D>> {
         let (n, streams, units) = (window.words.len(), window.streams, self.lstm.units());
@@ -175,11 +172,9 @@ impl<D: Device> LstmLm<D> {
                 && reading.states.hidden.len() == streams * units
                 && looks.is_none_or(|(looking, (_, contexts))| looking.fits(contexts, ORDER))
         };
-        let (reading, resumed) = before;
-        let states = match reading {
+        let states = match before {
             Some(reading) if is_same_shape(&reading) => return Ok(reading),
-            Some(reading) => Some(reading.states),
-            None => resumed,
+            before => before.map(|reading| reading.states),
         };
         let device = &self.parameters.device;
         let states = match states.filter(|states| states.hidden.len() == streams * units) {
@@ -288,7 +283,7 @@ impl<D: Device> Network<D> for LstmLm<D> {
     type Batch = Window;
 
     fn step(&mut self, window: &Window, rate: f64) -> Result<f64> {
-        let before = (self.learning.take(), self.resumed.take());
+        let before = self.learning.take();
         let mut reading = self.reading(window, before, self.sampler.as_ref())?;
         let device = self.parameters.device.clone();
         self.optimiser.begin(&device, rate)?;
@@ -305,7 +300,7 @@ impl<D: Device> Network<D> for LstmLm<D> {
     }
 
     fn loss(&mut self, window: &Window) -> Result<f64> {
-        let before = (self.judging.take(), None);
+        let before = self.judging.take();
         let mut reading = self.reading(window, before, None)?;
         self.begin(&mut reading, window)?;
         let device = self.parameters.device.clone();
@@ -329,16 +324,7 @@ impl<D: Device> Network<D> for LstmLm<D> {
     }
 
     fn progress(&self) -> Result<Tables> {
-        let device = &self.parameters.device;
-        let mut tables = self.optimiser.read(device)?;
-        let states = self.learning.as_ref().map(|reading| &reading.states);
-        if let Some(states) = states.or(self.resumed.as_ref()) {
-            for (name, state) in [(HIDDEN, &states.hidden), (CELL, &states.cell)] {
-                let table = parameters::read(device, state.all(), self.lstm.units())?;
-                tables.push((name.to_owned(), table));
-            }
-        }
-        Ok(tables)
+        self.optimiser.read(&self.parameters.device)
     }
 
     fn set_weights(&mut self, tables: &Tables) -> Result<()> {
@@ -346,29 +332,14 @@ impl<D: Device> Network<D> for LstmLm<D> {
     }
 
     fn set_progress(&mut self, tables: &Tables) -> Result<()> {
-        let (device, units) = (&self.parameters.device, self.lstm.units());
-        self.optimiser.write(device, tables)?;
+        // All texts begin anew with an epoch.
         self.learning = None;
-        self.resumed = match tables.iter().find(|(name, _)| name == HIDDEN) {
-            None => None,
-            Some((_, table)) => {
-                let mut states = States::fresh(device, table.rows(), units)?;
-                for (name, state) in [(HIDDEN, &mut states.hidden), (CELL, &mut states.cell)] {
-                    let table = parameters::find(tables, name, [table.rows(), units])?;
-                    parameters::write(device, state.all_mut(), table)?;
-                }
-                Some(states)
-            }
-        };
-        Ok(())
+        self.optimiser.write(&self.parameters.device, tables)
     }
 }
 
 /// Streams are read side by side.
 const ORDER: Order = Order::StepByStep;
-
-const HIDDEN: &str = "state.hidden";
-const CELL: &str = "state.cell";
 
 #[cfg(test)]
 mod tests {
@@ -414,8 +385,7 @@ mod tests {
             &mut network,
             |network| &mut network.parameters,
             |network| {
-                let mut reading =
-                    network.reading(&window, (None, None), network.sampler.as_ref()).unwrap();
+                let mut reading = network.reading(&window, None, network.sampler.as_ref()).unwrap();
                 device.write(reading.states.hidden.all_mut(), &states).unwrap();
                 device.write(reading.states.cell.all_mut(), &states).unwrap();
                 network.begin(&mut reading, &window).unwrap();
@@ -504,7 +474,8 @@ mod tests {
         let config = LstmConfig { method: Method::Adam { decay: 0.0 }, dropout: 0.2, ..config() };
         let new = || LstmLm::new(&Cpu::<f32>::default(), config.clone(), None).unwrap();
         let (mut whole, mut before, mut after) = (new(), new(), new());
-        let windows = windows(6);
+        let epoch = windows(3);
+        let windows = [&epoch[..], &epoch].concat();
         for window in &windows {
             whole.step(window, 0.01).unwrap();
             // What is judged in between changes nothing.

@@ -32,7 +32,7 @@ pub trait Network<D: Device> {
     /// If the device is lost.
     fn weights(&self) -> Result<Tables>;
 
-    /// What else is needed to go on training as if it had never stopped.
+    /// What else is needed to go on training after an epoch as if it had never stopped.
     ///
     /// # Errors
     /// If the device is lost.

@@ -60,6 +60,12 @@ impl Sampler {
 
     /// The sample of a step.
     pub fn sample(&self, targets: &[u32], step: u64) -> Sample {
+        let n_words = self.cumulative.len();
+        if self.size(targets.len()) == n_words {
+            // Draws would have to go on until the rarest word has come.
+            let words = (0..n_words as u32).collect();
+            return Sample { words, targets: targets.to_vec(), corrections: vec![0.0; n_words] };
+        }
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         rng.set_stream(step);
         let mut is_in = vec![false; self.cumulative.len()];

@@ -12,7 +12,7 @@ use crate::contexts::Contexts;
 use crate::convolutional_attention::Order;
 use crate::lstm::{Pass, States};
 use crate::lstm_lm::LstmLm;
-use crate::softmax::Scores;
+use crate::softmax::{ROWS, Scores};
 
 impl<D: Device> LstmLm<D> {
     /// So many states before any word.
@@ -158,7 +158,7 @@ impl<D: Device> LstmLm<D> {
         let device = &self.parameters.device;
         let n = inputs.len() / self.softmax.table.columns().max(1);
         let mut into = device.zeros(words.len())?;
-        let mut room = Scores::new(device, n, self.config().words)?;
+        let mut room = Scores::new(device, n.min(ROWS), self.config().words)?;
         let words = device.words(words)?;
         let chosen = (words.all(), into.all_mut());
         self.softmax.log_probs(&self.parameters, &mut room, inputs.all(), chosen);

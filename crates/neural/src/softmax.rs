@@ -26,6 +26,9 @@ pub struct Scores<A> {
     no_bias: A,
 }
 
+/// Places whose scores are held at a time where nothing is learnt: several threads may answer side by side.
+pub const ROWS: usize = 1 << 10;
+
 /// How many scores are held at most: half a gigabyte of `f32`.
 const MAX_SCORES: usize = 1 << 27;
 
@@ -82,7 +85,7 @@ impl Softmax {
     /// Losses and gradients: those of the parameters are set, not added to.
     ///
     /// # Shapes
-    /// `inputs` n × dim, of which the gradient takes the place; `targets` and `losses` n.
+    /// `inputs` n × dim and their gradient; `targets` and `losses` n.
     pub fn learn<D: Device>(
         &self,
         parameters: &mut Parameters<D>,

@@ -1,5 +1,4 @@
-//! Running text to learn from (§4.4): books → one row of words → streams, sentences with what stands before
-//! them, or words with what stands before them.
+//! Running text to learn from (§4.4): books → one row of words → streams, or words with what stands before them.
 //!
 //! Sentences are separated by one word, the end of sentence, which also stands before the first one: it is
 //! what a network reads before it predicts the first word of a book.
@@ -63,12 +62,14 @@ impl Text {
     }
 
     /// A sentence with the end before it and its own.
-    pub fn sentence(&self, number: usize) -> &[u32] {
+    #[cfg(test)]
+    fn sentence(&self, number: usize) -> &[u32] {
         &self.words[self.sentences[number] - 1..self.sentences[number + 1]]
     }
 
     /// The words of the sentences before one, as many as its book has up to a number; ends between them.
-    pub fn before_sentence(&self, number: usize, at_most: usize) -> &[u32] {
+    #[cfg(test)]
+    fn before_sentence(&self, number: usize, at_most: usize) -> &[u32] {
         &self.words[self.places_before_sentence(number, at_most)]
     }
 

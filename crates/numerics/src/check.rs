@@ -26,7 +26,9 @@ pub fn worst_error(
         table.values_mut()[place] = kept;
         let ours = gradient.values()[place];
         let size = ours.abs().max(difference.abs()).max(floor);
-        worst = worst.max((ours - difference).abs() / size);
+        let error = (ours - difference).abs() / size;
+        assert!(error.is_finite(), "number {place}: gradient {ours}, difference {difference}");
+        worst = worst.max(error);
     }
     worst
 }

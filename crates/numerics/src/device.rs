@@ -122,13 +122,7 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
         from: Part<'_, Self::Array>,
     );
 
-    /// Adds a row to each row of a matrix.
-    ///
-    /// # Shapes
-    /// `row` n, `into` m × n.
-    fn add_to_rows(&self, into: PartMut<'_, Self::Array>, row: Part<'_, Self::Array>);
-
-    /// The transpose of that: the sum of the rows, `into = keep · into + Σ from[i]`.
+    /// The sum of the rows of a matrix, `into = keep · into + Σ from[i]`.
     ///
     /// # Shapes
     /// `into` n, `from` m × n.
@@ -158,7 +152,7 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     );
 
     /// The mean over a window around each number of a row between its bounds, `into[i][j] = Σ from[i][j −
-    /// reach … j + reach] / (2 · reach + 1)`; all beyond the bounds counts and becomes 0. This is its own
+    /// reach … j + reach] / (2 · reach + 1)`; all beyond the bounds counts as 0 and becomes 0. This is its own
     /// transpose.
     ///
     /// # Shapes

@@ -32,14 +32,14 @@ pub enum Error {
         reason: String,
     },
     /// An array is too large for what is left of a device's memory.
-    #[error("{device}: out of memory: {needed} MB more are needed, {free} MB are free")]
+    #[error("{device}: out of memory: {needed} MB more are needed{}", left(*free))]
     OutOfMemory {
         /// The device.
         device: String,
         /// Megabytes that were asked for.
         needed: usize,
-        /// Megabytes that were left.
-        free: usize,
+        /// Megabytes that were left, where that is known.
+        free: Option<usize>,
     },
     /// A device that does not answer any more, or gave up an operation.
     #[error("{device}: lost: {reason}")]
@@ -51,6 +51,10 @@ pub enum Error {
     },
 }
 
+fn left(free: Option<usize>) -> String {
+    free.map_or(String::new(), |free| format!(", {free} MB are free"))
+}
+
 impl Error {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
@@ -58,9 +62,10 @@ impl Error {
             Self::NoDevice { .. } => Some(
                 "`--device cpu` needs none, `--device auto` takes one if there is one".to_owned(),
             ),
-            Self::OutOfMemory { .. } => {
-                Some("use fewer streams or a smaller network, or `--device cpu`".to_owned())
-            }
+            Self::OutOfMemory { .. } => Some(
+                "take less at a time (`streams` and `steps`, or `batch` and `run`), a smaller `dim`, or `--device cpu`"
+                    .to_owned(),
+            ),
             Self::DeviceLost { .. } => Some(
                 "run the same command again: training goes on from the last checkpoint".to_owned(),
             ),

@@ -19,13 +19,18 @@ pub struct Pages<R> {
 
 impl<R: Real> Pages<R> {
     pub fn zeros(len: usize) -> Self {
-        let n_bytes = len.checked_mul(size_of::<R>()).expect("a table fits into memory");
+        Self::try_zeros(len).expect("there is memory for a table")
+    }
+
+    /// Nothing where there is too little memory.
+    pub fn try_zeros(len: usize) -> Option<Self> {
+        let n_bytes = len.checked_mul(size_of::<R>())?;
         // An empty map is refused by the system.
-        let map = MmapMut::map_anon(n_bytes.max(1)).expect("there is memory for a table");
+        let map = MmapMut::map_anon(n_bytes.max(1)).ok()?;
         #[cfg(target_os = "linux")]
         // Only a wish: without huge pages everything works, slower.
         let _ = map.advise(memmap2::Advice::HugePage);
-        Self { map, len, of: std::marker::PhantomData }
+        Some(Self { map, len, of: std::marker::PhantomData })
     }
 }
 

@@ -86,7 +86,11 @@ impl<R: Real> Device for Cpu<R> {
 
     fn zeros(&self, len: usize) -> Result<Pages<R>> {
         self.reach()?;
-        Ok(Pages::zeros(len))
+        Pages::try_zeros(len).ok_or_else(|| Error::OutOfMemory {
+            device: "processor".to_owned(),
+            needed: len.saturating_mul(size_of::<R>()) / 1_000_000,
+            free: None,
+        })
     }
 
     fn words(&self, words: &[u32]) -> Result<Vec<u32>> {
@@ -165,10 +169,6 @@ impl<R: Real> Device for Cpu<R> {
         from: Part<'_, Pages<R>>,
     ) {
         rows::scatter_add(table.get(), words.get(), from.get());
-    }
-
-    fn add_to_rows(&self, into: PartMut<'_, Pages<R>>, row: Part<'_, Pages<R>>) {
-        rows::add_to_rows(into.get(), row.get());
     }
 
     fn sum_rows(&self, into: PartMut<'_, Pages<R>>, keep: f64, from: Matrix<'_, Pages<R>>) {

@@ -134,6 +134,15 @@ mod tests {
     }
 
     #[test]
+    fn an_article_with_a_blank_is_refused() {
+        let error = read("{\"sentences\":[\"@entity1 wrote XXXXX\"]}").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "articles.jsonl:1: `sentences`: expected text without a blank, found the word `XXXXX`"
+        );
+    }
+
+    #[test]
     fn an_article_is_a_line_with_a_name_and_perhaps_a_split() {
         let text = "{\"sentences\":[\"a b\\r\",\"\",\" c \"],\"split\":\"test\",\"id\":7,\"labels\":[1]}\n\n{\"sentences\":[]}\n";
         let (articles, _) = read(text).unwrap();

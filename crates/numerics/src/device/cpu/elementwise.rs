@@ -16,7 +16,7 @@ pub fn add<R: Real>(into: &mut [R], scale: R, from: &[R]) {
 }
 
 pub fn dropout<R: Real>(values: &mut [R], probability: f64, draw: &[u32], layer: u32) {
-    // As on a GPU: a whole number of 2⁻³² and a factor in single precision.
+    // As on a GPU: the threshold is a whole number of 2⁻³².
     let threshold = (probability * 4_294_967_296.0) as u32;
     let factor = R::from_f64(1.0 / (1.0 - probability));
     let key = mixed(mixed(draw[0] ^ layer.wrapping_mul(0x9e37_79b9)) ^ draw[1]);

@@ -43,11 +43,6 @@ pub fn copy<R: Real>(into: &mut [R], from: &[R], [layout, other]: [Layout; 2]) {
     }
 }
 
-pub fn add_to_rows<R: Real>(into: &mut [R], row: &[R]) {
-    assert_eq!(into.len() % row.len().max(1), 0, "whole rows");
-    for_each_row(into, row.len(), |into, _| axpy(R::ONE, row, into));
-}
-
 pub fn sum<R: Real>(into: &mut [R], keep: R, from: &[R], row_stride: usize) {
     /// Columns that are summed together: their sums stay in the nearest cache.
     const WIDTH: usize = 1024;

@@ -13,10 +13,9 @@ use super::CudaArray;
 use crate::{Error, Result};
 
 /// The names of the kernels in `kernels.cu`.
-const KERNELS: [&str; 25] = [
+const KERNELS: [&str; 24] = [
     "adam",
     "add",
-    "add_to_rows",
     "copy_rows",
     "cross_entropy",
     "descend",
@@ -257,7 +256,7 @@ impl Gpu {
                 Err(Error::OutOfMemory {
                     device: self.name.clone(),
                     needed,
-                    free: free / 1_000_000,
+                    free: Some(free / 1_000_000),
                 })
             }
             Err(error) => Err(self.lost(said(&error))),

@@ -92,10 +92,6 @@ extern "C" __global__ void scatter_add_rows(float* table, const word* words, con
     EACH(i, n) atomicAdd(table + (size)words[i / dim] * dim + i % dim, from[i]);
 }
 
-extern "C" __global__ void add_to_rows(float* into, const float* row, int columns, size n) {
-    EACH(i, n) into[i] += row[i % columns];
-}
-
 extern "C" __global__ void scale(float* values, float keep, size n) {
     EACH(i, n) values[i] = keep == 0.f ? 0.f : keep * values[i];
 }

@@ -151,13 +151,6 @@ impl Device for Cuda {
         launch!(self, "scatter_add_rows", blocks(n), THREADS, table, words, from, dim, n as i64);
     }
 
-    fn add_to_rows(&self, into: PartMut<'_, Numbers>, row: Part<'_, Numbers>) {
-        let (n, columns) = (into.len, row.len);
-        assert_eq!(n % columns.max(1), 0, "whole rows");
-        let (into, row, columns) = (into.address(), row.address(), columns as i32);
-        launch!(self, "add_to_rows", blocks(n), THREADS, into, row, columns, n as i64);
-    }
-
     fn sum_rows(&self, into: PartMut<'_, Numbers>, keep: f64, from: Matrix<'_, Numbers>) {
         /// Rows that a thread sums.
         const HEIGHT: usize = 64;
