@@ -4,7 +4,7 @@
 //! ```text
 //! cargo bench -p neural --bench lstm -- cpu|cuda [SECONDS [STREAMS,… [SAMPLE]]]
 //! ```
-//! With a SAMPLE the softmax is over so many words. The peer runs where the environment has it: `PEER="python3 benches/peers/lstm.py"`.
+//! With a SAMPLE the softmax is over so many words. The peer runs where the environment has it: `PEER="python3 $PWD/benches/peers/lstm.py"`.
 
 #![expect(clippy::print_stdout, reason = "a program")]
 #![expect(clippy::disallowed_methods, reason = "a program reads its arguments")]

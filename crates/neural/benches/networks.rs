@@ -3,7 +3,7 @@
 //! ```text
 //! cargo bench -p neural --bench networks -- cpu|cuda [SECONDS]
 //! ```
-//! The peer runs where the environment has it: `PEER="python3 benches/peers/networks.py"`.
+//! The peer runs where the environment has it: `PEER="python3 $PWD/benches/peers/networks.py"`.
 
 #![expect(clippy::print_stdout, reason = "a program")]
 #![expect(clippy::disallowed_methods, reason = "a program reads its arguments")]
