@@ -1,5 +1,7 @@
 //! An article with one question about it, as its file has it → checked, then words in a [`QuestionSet`].
 
+use std::collections::BTreeSet;
+
 use corpus::WordId;
 
 use super::numbering::Numbering;
@@ -109,22 +111,46 @@ impl Article<'_> {
 /// The distinct entities of a text, in the order of their numbers.
 pub(crate) fn entities(text: &str) -> Vec<&str> {
     let bytes = text.as_bytes();
-    // Of most entities the later mentions need not be sorted.
-    let mut seen = [false; 1 << 10];
-    let mentions = memchr::memchr_iter(b'@', bytes).filter_map(|at| {
+    let mut seen = Entities::default();
+    let new = memchr::memchr_iter(b'@', bytes).filter_map(|at| {
         let starts = at == 0 || bytes[at - 1] == b' ';
         let (entity, length) = leading_entity(&bytes[at..]).filter(|_| starts)?;
         let end = at + length;
         let is_word = bytes.get(end).is_none_or(|&byte| byte == b' ');
-        let seen = seen.get_mut(entity as usize);
-        let is_new = is_word && !seen.is_some_and(|seen| std::mem::replace(seen, true));
-        is_new.then(|| (entity, &text[at..end]))
+        (is_word && seen.insert(entity)).then(|| (entity, &text[at..end]))
     });
-    let mut entities: Vec<(Entity, &str)> = Vec::with_capacity(128);
-    entities.extend(mentions);
+    let mut entities: Vec<(Entity, &str)> = Vec::with_capacity(64);
+    entities.extend(new);
     entities.sort_unstable_by_key(|&(entity, _)| entity);
-    entities.dedup_by_key(|(entity, _)| *entity);
     entities.into_iter().map(|(_, word)| word).collect()
+}
+
+/// A set of entities.
+pub(crate) struct Entities {
+    /// Those that articles have: whether each is in it.
+    first: [bool; 1 << 10],
+    others: BTreeSet<Entity>,
+}
+
+impl Default for Entities {
+    fn default() -> Self {
+        Self { first: [false; 1 << 10], others: BTreeSet::new() }
+    }
+}
+
+impl Entities {
+    /// Adds an entity; tells whether it was not there.
+    pub fn insert(&mut self, entity: Entity) -> bool {
+        match self.first.get_mut(entity as usize) {
+            Some(is_in) => !std::mem::replace(is_in, true),
+            None => self.others.insert(entity),
+        }
+    }
+
+    pub fn contains(&self, entity: Entity) -> bool {
+        let is_in = self.first.get(entity as usize).copied();
+        is_in.unwrap_or_else(|| self.others.contains(&entity))
+    }
 }
 
 /// An entity's place among all, shorter ones first: 1 for `@entity0`, 10 for `@entity9`, 11 for `@entity00`.

@@ -19,7 +19,7 @@
 
 use std::path::Path;
 
-use super::article::{Article, Entity, Wrong, entities, entity};
+use super::article::{Article, Entities, Wrong, entities, entity};
 use super::reading::Part;
 use crate::error::{At, Error, Result};
 use crate::flaw::Flaw;
@@ -88,19 +88,17 @@ fn check_map<'a>(
     lines: impl Iterator<Item = (&'a str, usize)>,
     mut entities: impl Iterator<Item = &'a str>,
 ) -> Result<(), (usize, Flaw)> {
-    let mut named: Vec<Entity> = Vec::with_capacity(128);
+    let mut named = Entities::default();
     let mut last = 2 * PARTS.len();
     for (line, number) in lines.filter(|(line, _)| !line.is_empty()) {
         last = number;
         let colon = memchr::memchr(b':', line.as_bytes());
         match colon.and_then(|colon| entity(&line[..colon])) {
-            Some(entity) => named.push(entity),
+            Some(entity) => _ = named.insert(entity),
             None => return Err((number, Flaw::EntityMap { found: line.to_owned() })),
         }
     }
-    named.sort_unstable();
-    let missing =
-        |word: &&str| entity(word).is_some_and(|entity| named.binary_search(&entity).is_err());
+    let missing = |word: &&str| entity(word).is_some_and(|entity| !named.contains(entity));
     match entities.find(missing) {
         Some(entity) => Err((last, Flaw::NotInEntityMap { entity: entity.to_owned() })),
         None => Ok(()),
