@@ -29,6 +29,7 @@ pub mod device;
 pub mod display;
 pub mod experiment;
 pub mod failure;
+mod made_from;
 pub mod progress;
 pub mod reproduction;
 pub mod sets;

@@ -14,7 +14,7 @@
 //! can't be made again here, that is an error and never a silent training.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,6 @@ use evaluation::{Prediction, Predictions, QuestionIndex, ensemble, exclude_coocc
 use models::{DeviceChoice, Model};
 use questions::{QuestionSet, Split};
 use report::{Looked, Run};
-use serde::{Deserialize, Serialize};
 
 use crate::cli::VERSION;
 use crate::commands::answer::{self, Answering};
@@ -32,6 +31,7 @@ use crate::commands::explain;
 use crate::commands::train::Job;
 use crate::experiment::{Planned, as_text};
 use crate::failure::Failure;
+use crate::made_from::MadeFrom;
 use crate::progress::Progress;
 
 /// What follows the hash of questions whose candidates were replaced by placeholders.
@@ -65,20 +65,6 @@ pub struct Reproduction<'a> {
     pub figure_2: bool,
     /// Shows how it goes.
     pub progress: Progress,
-}
-
-/// What predictions were made from; a stage whose goal has the same is skipped.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct MadeFrom {
-    version: String,
-    data: String,
-    answering: Option<String>,
-    on: Vec<Split>,
-    seed: u64,
-    model: String,
-    #[serde(default)]
-    anonymise: bool,
-    settings: BTreeMap<String, String>,
 }
 
 /// One seed of a row.
@@ -210,7 +196,7 @@ impl Reproduction<'_> {
         if output.exists() {
             let noted = self.note(name);
             let found = noted.clone().or_else(|| self.manifest(name));
-            match found.map(|found| (self.difference(&expected, &found), found)) {
+            match found.map(|found| (expected.difference(&found, self.any_version), found)) {
                 Some((None, found)) => {
                     if noted.is_none() {
                         self.write_note(name, &found)?;
@@ -287,46 +273,6 @@ impl Reproduction<'_> {
             settings: manifest.settings.iter().map(as_text).collect(),
             model: manifest.model,
         })
-    }
-
-    /// The first thing in which two differ: what it is, expected and found.
-    fn difference(
-        &self,
-        expected: &MadeFrom,
-        found: &MadeFrom,
-    ) -> Option<(String, String, String)> {
-        // More splits than are asked for do no harm.
-        let splits = |made: &MadeFrom| {
-            let is_asked = |split: &&Split| expected.on.is_empty() || expected.on.contains(split);
-            let mut codes: Vec<_> = made.on.iter().filter(is_asked).map(|s| s.code()).collect();
-            codes.sort_unstable();
-            codes.join(", ")
-        };
-        let fields = |made: &MadeFrom| {
-            let version = if self.any_version { String::new() } else { made.version.clone() };
-            let fields = [
-                ("model", made.model.clone()),
-                ("data", made.data.clone()),
-                ("questions to answer", made.answering.clone().unwrap_or_default()),
-                ("seed", made.seed.to_string()),
-                ("splits", splits(made)),
-                ("anonymise", made.anonymise.to_string()),
-                ("version", version),
-            ];
-            let fields = fields.map(|(key, value)| (key.to_owned(), value));
-            made.settings.clone().into_iter().chain(fields).collect::<BTreeMap<_, _>>()
-        };
-        let (mut expected, found) = (fields(expected), fields(found));
-        if self.any_version {
-            // Settings that the other version did not have.
-            expected.retain(|key, _| found.contains_key(key));
-        }
-        let keys = expected.keys().chain(found.keys());
-        let none = || "none".to_owned();
-        let value =
-            |of: &BTreeMap<String, String>, key: &String| of.get(key).cloned().unwrap_or_else(none);
-        let different = keys.map(|key| (key.clone(), value(&expected, key), value(&found, key)));
-        different.into_iter().find(|(_, expected, found)| expected != found)
     }
 
     /// Whether the model is there, so that its predictions can be made again.

@@ -8,7 +8,8 @@ use serde::Deserialize;
 
 use crate::composition::Composition;
 use crate::memory_format::{Format, windows};
-use crate::soft_model::{Design, Fitting, settings};
+use crate::soft_model::Design;
+use crate::soft_settings::{Fitting, settings};
 use crate::windows::{Encoding, WINDOW};
 use crate::{Entry, Result, Settings};
 

@@ -65,6 +65,7 @@ mod selfsup_training;
 mod settings;
 mod soft_attention;
 mod soft_model;
+mod soft_settings;
 mod softmax;
 mod support;
 mod text_targets;

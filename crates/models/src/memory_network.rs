@@ -9,7 +9,8 @@ use serde::Deserialize;
 use crate::composition::Composition;
 use crate::memory_format::{Format, windows};
 use crate::settings::Range;
-use crate::soft_model::{Design, Fitting, settings};
+use crate::soft_model::Design;
+use crate::soft_settings::{Fitting, settings};
 use crate::windows::{ENCODING, Encoding, MAX_MEMORIES, WINDOW};
 use crate::{Entry, Result, Setting, Settings};
 

@@ -7,7 +7,7 @@ use crate::dictionary::Dictionary;
 use crate::epochs::{BATCH, DECAY, EPOCHS, LEARNING_RATE, PATIENCE, Schedule};
 use crate::learnt::{SavedAs, WEIGHTS};
 use crate::self_supervision::Rule;
-use crate::soft_model::{DIM, INIT, OPTIMISER, Optimiser};
+use crate::soft_settings::{DIM, INIT, OPTIMISER, Optimiser};
 use crate::support::{SUPPORT, Support};
 use crate::windows::{ENCODING, Encoding, Layout, MAX_MEMORIES, Unit, WINDOW, with_middle};
 use crate::{Range, Result, Setting, Settings};

@@ -13,7 +13,7 @@ use crate::matching::{Errors, Matching, embed};
 use crate::memnn_window_selfsup::{EMBEDDINGS, WindowMemory};
 use crate::self_supervision::{highest, loss};
 use crate::selfsup_settings::Config;
-use crate::soft_model::Optimiser;
+use crate::soft_settings::Optimiser;
 use crate::support::{InverseFrequencies, Support, any_of};
 use crate::text_targets::{Buffer, TextTargets};
 use crate::windows::{Around, KnownWords, Memories};

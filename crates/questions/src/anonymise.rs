@@ -164,7 +164,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::fixtures::{push_book, push_question};
+    use crate::fixtures::{print, push_book, push_question};
     use crate::{Split, WordClass};
 
     fn hens() -> QuestionSet {
@@ -173,18 +173,6 @@ mod tests {
         push_question(&mut set, hen, WordClass::CommonNoun, "The fox saw XXXXX | Hen Fox fox");
         push_question(&mut set, hen, WordClass::Verb, "The fox XXXXX away | ran saw");
         set
-    }
-
-    /// Context, query, candidates and answer on a line.
-    fn print(example: &Example<'_>) -> String {
-        let question = &example.question;
-        let join = |words: &[WordId]| {
-            words.iter().map(|&word| question.word(word)).collect::<Vec<_>>().join(" ")
-        };
-        let context: Vec<String> = question.context.iter().map(|words| join(words)).collect();
-        let answer = question.word(question.candidates[example.answer.unwrap()]);
-        let (query, candidates) = (join(question.query), join(question.candidates));
-        format!("{} | {query} | {candidates} | {answer}", context.join(" / "))
     }
 
     #[test]

@@ -7,7 +7,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
-use crate::{BLANK, BookText, NewQuestion, QuestionSet, Split, WordClass};
+use crate::{BLANK, BookText, Example, NewQuestion, QuestionSet, Split, WordClass};
 
 const PLAIN: [&str; 8] = ["bear", "Bear", "porridge", "naïve", "日本", "''", "n't", "\u{a0}"];
 const ODD: [&str; 8] =
@@ -72,7 +72,7 @@ pub(crate) fn spelt(set: &QuestionSet) -> Vec<Spelt> {
     let strings = |words: &[WordId]| -> Vec<String> {
         words.iter().map(|&word| set.vocabulary().word(word).to_owned()).collect()
     };
-    let question = |(index, example): (usize, crate::Example<'_>)| Spelt {
+    let question = |(index, example): (usize, Example<'_>)| Spelt {
         context: example.question.context.iter().map(|sentence| strings(sentence)).collect(),
         query: strings(example.question.query),
         candidates: strings(example.question.candidates),
@@ -83,6 +83,18 @@ pub(crate) fn spelt(set: &QuestionSet) -> Vec<Spelt> {
         field: set.candidate_field(index).map(str::to_owned),
     };
     set.examples().enumerate().map(question).collect()
+}
+
+/// Context, query, candidates and answer on a line.
+pub(crate) fn print(example: &Example<'_>) -> String {
+    let question = &example.question;
+    let join = |words: &[WordId]| {
+        words.iter().map(|&word| question.word(word)).collect::<Vec<_>>().join(" ")
+    };
+    let context: Vec<String> = question.context.iter().map(|words| join(words)).collect();
+    let answer = question.word(question.candidates[example.answer.unwrap()]);
+    let (query, candidates) = (join(question.query), join(question.candidates));
+    format!("{} | {query} | {candidates} | {answer}", context.join(" / "))
 }
 
 /// The running text of all books: name, split, sentences.

@@ -192,6 +192,7 @@ mod tests {
 
     use super::*;
     use crate::cnn::{NEWS, allocate};
+    use crate::fixtures::print;
 
     fn article(name: &str, sentences: &[&str]) -> NewsArticle {
         let sentences = sentences.iter().map(|text| (*text).to_owned()).collect();
@@ -200,17 +201,7 @@ mod tests {
 
     /// Context, query, candidates and answer of each question on a line.
     fn printed(set: &QuestionSet) -> Vec<String> {
-        let print = |example: Example<'_>| {
-            let question = &example.question;
-            let join = |words: &[WordId]| {
-                words.iter().map(|&word| question.word(word)).collect::<Vec<_>>().join(" ")
-            };
-            let context: Vec<String> = question.context.iter().map(|words| join(words)).collect();
-            let answer = question.word(question.candidates[example.answer.unwrap()]);
-            let (query, candidates) = (join(question.query), join(question.candidates));
-            format!("{} | {query} | {candidates} | {answer}", context.join(" / "))
-        };
-        set.examples().map(print).collect()
+        set.examples().map(|example| print(&example)).collect()
     }
 
     /// A line without its candidates, its entities called A, B, C in the order in which they come.
