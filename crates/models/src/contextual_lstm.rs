@@ -17,7 +17,7 @@ use crate::language_settings::{
 };
 use crate::learnt::WEIGHTS;
 use crate::lexicon::{END, LOWERCASE, MIN_COUNT};
-use crate::lstm::{STEPS, STREAMS};
+use crate::lstm::{FORGETS, STEPS, STREAMS};
 use crate::settings::Range;
 use crate::{Entry, Error, Result, Setting, epochs};
 
@@ -95,6 +95,7 @@ pub(crate) const ENTRY: Entry = Entry {
         INITIAL,
         STREAMS,
         STEPS,
+        FORGETS,
         SAMPLES,
         MIN_COUNT,
         LOWERCASE,
@@ -121,6 +122,7 @@ struct Config {
     initial: f64,
     streams: usize,
     steps: usize,
+    forgets: bool,
     samples: Option<usize>,
     #[serde(flatten)]
     recipe: Recipe,
@@ -185,7 +187,8 @@ impl Design for Config {
     }
 
     fn pieces<'t>(&self, source: &'t Source<'t>) -> (ContextualPieces<'t>, usize) {
-        let streams = || Streams::new(&source.text, self.streams, self.steps);
+        let streams =
+            || Streams::new(&source.text, self.streams, self.steps).forgetting(self.forgets);
         match self.learns_from {
             LearnsFrom::Text => (ContextualPieces::Text(streams(), self.clone()), 1),
             LearnsFrom::Questions => {

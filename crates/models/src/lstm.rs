@@ -34,6 +34,15 @@ pub(crate) const STEPS: Setting = Setting {
     word: None,
     doc: "Words of a piece through which the gradient goes back.",
 };
+pub(crate) const FORGETS: Setting = Setting {
+    name: "forgets",
+    symbol: "",
+    default: "false",
+    range: Range::Flag,
+    word: None,
+    doc: "Whether running text is read as a query is that stands alone: nothing is remembered where a \
+          sentence begins.",
+};
 
 const SETTINGS: &[Setting] = &[
     DIM,
@@ -50,6 +59,7 @@ const SETTINGS: &[Setting] = &[
     INITIAL,
     STREAMS,
     STEPS,
+    FORGETS,
     SAMPLES,
     MIN_COUNT,
     LOWERCASE,
@@ -86,6 +96,7 @@ struct Config {
     initial: f64,
     streams: usize,
     steps: usize,
+    forgets: bool,
     samples: Option<usize>,
     #[serde(flatten)]
     recipe: Recipe,
@@ -137,7 +148,8 @@ impl Design for Lstm {
     }
 
     fn pieces<'t>(&self, source: &'t Source<'t>) -> (Streams<'t>, usize) {
-        (Streams::new(&source.text, self.config.streams, self.config.steps), 1)
+        let Config { streams, steps, forgets, .. } = self.config;
+        (Streams::new(&source.text, streams, steps).forgetting(forgets), 1)
     }
 
     fn recipe(&self) -> &Recipe {

@@ -144,6 +144,7 @@ pub struct Streams<'a> {
     rows: usize,
     steps: usize,
     length: usize,
+    forgets: bool,
 }
 
 impl<'a> Streams<'a> {
@@ -153,7 +154,12 @@ impl<'a> Streams<'a> {
     /// If there are no rows or no steps.
     pub fn new(text: &'a Text, rows: usize, steps: usize) -> Self {
         assert!(rows > 0 && steps > 0, "a window has words");
-        Self { text, rows, steps, length: text.n_targets().div_ceil(rows) }
+        Self { text, rows, steps, length: text.n_targets().div_ceil(rows), forgets: false }
+    }
+
+    /// Whether a network remembers nothing where a sentence begins either.
+    pub fn forgetting(self, forgets: bool) -> Self {
+        Self { forgets, ..self }
     }
 
     /// How many windows there are.
@@ -225,10 +231,19 @@ impl<'a> Streams<'a> {
                 }
                 window.words[to] = self.text.words[place];
                 window.targets[to] = self.text.words[place + 1];
-                window.is_start[to] = within == 0 || self.text.starts_book(place);
+                window.is_start[to] = within == 0 || self.starts(place);
             }
         }
         window
+    }
+
+    /// Whether nothing is remembered of the words before a place.
+    fn starts(&self, place: usize) -> bool {
+        if self.forgets {
+            self.text.words[place] == self.text.end
+        } else {
+            self.text.starts_book(place)
+        }
     }
 }
 
@@ -288,9 +303,12 @@ mod tests {
         assert_eq!(first.is_start, [true, true, false, false, false, false]);
         assert_eq!(second.words, [0, 6, 3, 0, 0, 0]);
         assert_eq!(second.targets, [3, 0, 0, NO_TARGET, NO_TARGET, NO_TARGET]);
-        let one = Streams::new(&text, 1, 9).window(0);
-        let starts: Vec<usize> = (0..9).filter(|&place| one.is_start[place]).collect();
-        assert_eq!(starts, [0, 5]);
+        let starts = |streams: Streams<'_>| -> Vec<usize> {
+            let window = streams.window(0);
+            (0..9).filter(|&place| window.is_start[place]).collect()
+        };
+        assert_eq!(starts(Streams::new(&text, 1, 9)), [0, 5]);
+        assert_eq!(starts(Streams::new(&text, 1, 9).forgetting(true)), [0, 3, 5]);
     }
 
     /// Contexts of one sentence, in windows of three words.
