@@ -43,9 +43,9 @@ pub struct Hopping<D: Device> {
     words: D::Words,
     bounds: D::Words,
     /// A x and B x, (runs · width) × dim.
-    embedded: [D::Array; 2],
+    pub embedded: [D::Array; 2],
     /// Their gradients.
-    embedded_gradients: [D::Array; 2],
+    pub embedded_gradients: [D::Array; 2],
     /// uᵏ that enters each hop, hops × targets × dim.
     states: D::Array,
     /// The gradient of H uᵏ + o of each hop, hops × targets × dim.
@@ -204,12 +204,25 @@ impl Hops {
         ]
     }
 
-    /// Runs → a state for each target, in `hopping.outputs`.
-    pub fn forward<D: Device>(&self, parameters: &Parameters<D>, hopping: &mut Hopping<D>) {
-        let device = &parameters.device;
+    /// Runs → A x and B x, in `hopping.embedded`.
+    pub fn embed<D: Device>(&self, parameters: &Parameters<D>, hopping: &mut Hopping<D>) {
         for (embedding, embedded) in self.embeddings.iter().zip(&mut hopping.embedded) {
             embedding.forward(parameters, hopping.words.all(), embedded.all_mut());
         }
+    }
+
+    /// The gradients of A and B from those of A x and B x.
+    pub fn embed_backward<D: Device>(&self, parameters: &mut Parameters<D>, hopping: &Hopping<D>) {
+        for (embedding, gradient) in self.embeddings.iter().zip(&hopping.embedded_gradients) {
+            let table = embedding.table.of_mut(&mut parameters.gradients);
+            parameters.device.fill(table, 0.0);
+            embedding.backward(parameters, hopping.words.all(), gradient.all());
+        }
+    }
+
+    /// A x and B x → a state for each target, in `hopping.outputs`.
+    pub fn forward<D: Device>(&self, parameters: &Parameters<D>, hopping: &mut Hopping<D>) {
+        let device = &parameters.device;
         let Hopping { shape, bounds, embedded, states, attention, outputs, .. } = hopping;
         let (dim, between) = (shape.dim, self.between.matrix(&parameters.values));
         for hop in 0..shape.hops {
@@ -237,7 +250,7 @@ impl Hops {
         }
     }
 
-    /// The gradients of the parameters, which are set, not added to.
+    /// The gradients of A x, B x and of all parameters but A and B, which are set, not added to.
     ///
     /// With s = cᵀ u, α = softmax(s), z = H u + mᵀ α and g = ∂z, which is ∂uᵏ⁺¹ where ReLU let it through:
     /// ∂α = m g, ∂s = α ∘ (∂α − αᵀ ∂α), ∂uᵏ = Hᵀ g + cᵀ ∂s; and summed over hops and targets ∂m = α gᵀ,
@@ -278,10 +291,6 @@ impl Hops {
             device.multiply(into, keeping(false), transposed, states.all().laid_out(band.states));
             let of_each = times.all().rows_of(shape.memories * dim);
             device.sum_rows(self.times[which].of_mut(gradients), 0.0, of_each);
-            device.fill(self.embeddings[which].table.of_mut(gradients), 0.0);
-        }
-        for (embedding, gradient) in self.embeddings.iter().zip(&hopping.embedded_gradients) {
-            embedding.backward(parameters, hopping.words.all(), gradient.all());
         }
     }
 

@@ -1,7 +1,7 @@
 //! The language model with a lexical memory (§3; Sukhbaatar et al. 2015, §5): the words before it → the next word.
 //!
 //! ```text
-//! runs of words ──hops──▶ a state for each target ──dropout──▶ softmax(W u)
+//! runs of words ──embeddings──▶ ──dropout──▶ hops ──▶ a state for each target ──dropout──▶ softmax(W u)
 //! ```
 
 use numerics::Real;
@@ -34,7 +34,7 @@ pub struct LexicalConfig {
     pub method: Method,
     /// The greatest norm of a gradient (Sukhbaatar et al.: 50).
     pub clip: f64,
-    /// The probability that a number of a state is set to 0 before the softmax (paper: 0).
+    /// The probability that a number of an embedding, or of a state before the softmax, is set to 0 (paper: 0).
     pub dropout: f64,
     /// Decides the first parameters, dropout and samples.
     pub seed: u64,
@@ -113,6 +113,7 @@ impl<D: Device> LexicalMemory<D> {
         hopping.begin(device, runs)?;
         device.write_words(targets.all_mut(), &runs.targets)?;
         device.repeat(recorded, || {
+            hops.embed(parameters, hopping);
             hops.forward(parameters, hopping);
             let words = (targets.all(), log_probs.all_mut());
             softmax.log_probs(parameters, scores, hopping.outputs.all(), words);
@@ -156,19 +157,24 @@ impl<D: Device> LexicalMemory<D> {
     /// Losses and gradients, on the device.
     fn learn(&mut self, reading: &mut Reading<D>) {
         let Reading { hopping, targets, draw, gradient, losses, output, .. } = reading;
-        let (device, dropout) = (self.parameters.device.clone(), self.config.dropout);
+        let (device, probability) = (self.parameters.device.clone(), self.config.dropout);
+        let dropout = |values: &mut D::Array, layer: u32| {
+            if probability > 0.0 {
+                device.dropout(values.all_mut(), probability, draw.all(), layer);
+            }
+        };
+        self.hops.embed(&self.parameters, hopping);
+        (1..).zip(&mut hopping.embedded).for_each(|(layer, embedded)| dropout(embedded, layer));
         self.hops.forward(&self.parameters, hopping);
-        if dropout > 0.0 {
-            device.dropout(hopping.outputs.all_mut(), dropout, draw.all(), 0);
-        }
+        dropout(&mut hopping.outputs, 0);
         // Sukhbaatar et al. sum the loss over a batch.
         let targets = Targets { words: targets.all(), scale: 1.0 };
         let inputs = (hopping.outputs.all(), gradient.all_mut());
         output.learn(&self.softmax, &mut self.parameters, inputs, (targets, losses.all_mut()));
-        if dropout > 0.0 {
-            device.dropout(gradient.all_mut(), dropout, draw.all(), 0);
-        }
+        dropout(gradient, 0);
         self.hops.backward(&mut self.parameters, gradient.all_mut(), hopping);
+        (1..).zip(&mut hopping.embedded_gradients).for_each(|(layer, it)| dropout(it, layer));
+        self.hops.embed_backward(&mut self.parameters, hopping);
     }
 }
 
