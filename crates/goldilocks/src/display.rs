@@ -28,12 +28,21 @@ struct Epoch {
     done: usize,
     of: &'static str,
     /// Where it is computed; said once.
-    on: Option<String>,
+    place: Option<String>,
+}
+
+/// Where a network is computed, in words, if that is what an event tells.
+pub fn place_of(event: &Event) -> Option<String> {
+    match event {
+        Event::OnGpu(name) => Some(format!("on {name}")),
+        Event::OnProcessor(why) => Some(format!("on the processor ({why})")),
+        _ => None,
+    }
 }
 
 impl Epoch {
     fn start() -> Self {
-        Self { started: Instant::now(), done: 0, of: "", on: None }
+        Self { started: Instant::now(), done: 0, of: "", place: None }
     }
 
     /// Questions or words a second since it began.
@@ -54,11 +63,16 @@ impl<'a> Display<'a> {
         let model = self.model;
         match event {
             Event::Note(text) => self.note(&text),
-            Event::On(device) => self.epoch.lock().expect("no display panics").on = Some(device),
+            Event::OnGpu(_) | Event::OnProcessor(_) => {
+                self.epoch.lock().expect("no display panics").place = place_of(&event);
+            }
             Event::Warning(text) => self.bar.suspend(|| warn(format_args!("{model}: {text}"))),
             Event::Progress { done, total, of } => {
                 let mut epoch = self.epoch.lock().expect("no display panics");
                 (epoch.done, epoch.of) = (done, of);
+                if epoch.started.elapsed() > LONG {
+                    self.say_where(&mut epoch);
+                }
                 let (done, total) = (thousands(done), thousands(total));
                 self.bar.set_message(format!("{model}  {done}/{total}  {}", epoch.rate()));
             }
@@ -72,17 +86,21 @@ impl<'a> Display<'a> {
                 let mut epoch = std::mem::replace(&mut *running, Epoch::start());
                 let seconds = epoch.started.elapsed();
                 if seconds > LONG {
-                    if let Some(device) = epoch.on.take() {
-                        self.note(&format!("on {device}"));
-                    }
+                    self.say_where(&mut epoch);
                     self.note(&format!("{text}  {}  {:.0} s", epoch.rate(), seconds.as_secs_f64()));
                 }
-                running.on = epoch.on;
+                running.place = epoch.place;
                 self.bar.set_message(format!("{model}  {text}"));
             }
             Event::Tried { setting, valid_accuracy } => {
                 self.bar.set_message(format!("{model}  {setting}  valid {valid_accuracy:.3}"));
             }
+        }
+    }
+
+    fn say_where(&self, epoch: &mut Epoch) {
+        if let Some(place) = epoch.place.take() {
+            self.note(&place);
         }
     }
 

@@ -73,6 +73,16 @@ pub enum Failure {
         /// As the results have it.
         found: String,
     },
+    /// A model of another version, which may have taken long to train.
+    #[error("{}: a model of another version: expected `{expected}`, found `{found}`", path.display())]
+    OtherVersion {
+        /// The model's folder.
+        path: PathBuf,
+        /// This program's version.
+        expected: String,
+        /// The version that trained it.
+        found: String,
+    },
     /// A file of ours that can't be understood.
     #[error("{}: damaged: {message}", path.display())]
     Damaged {
@@ -167,6 +177,9 @@ impl Failure {
             Self::Brought { .. } => {
                 Some("bring the right results, or remove these to make them here".to_owned())
             }
+            Self::OtherVersion { .. } => Some(
+                "`--any-version` takes models of other versions as they are; to train anew, remove the folder".to_owned(),
+            ),
             Self::Damaged { .. } => Some("remove it: it is made again".to_owned()),
             Self::NoQuestion { .. } => {
                 Some("`--on` and `--class` choose the questions that are counted".to_owned())

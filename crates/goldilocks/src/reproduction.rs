@@ -30,7 +30,7 @@ use crate::commands::answer::{self, Answering};
 use crate::commands::explain;
 use crate::commands::train::Job;
 use crate::experiment::{Planned, as_text};
-use crate::failure::Failure;
+use crate::failure::{Failure, warn};
 use crate::made_from::MadeFrom;
 use crate::progress::Progress;
 
@@ -257,21 +257,25 @@ impl Reproduction<'_> {
     /// the set is seen when they are read.
     fn manifest(&self, name: &str) -> Option<MadeFrom> {
         let text = fs::read_to_string(self.model(name).join("model.toml")).ok()?;
-        let manifest: models::Manifest = toml::from_str(&text).ok()?;
+        let answers = Predictions::read(&self.predictions(name)).ok()?;
+        let on: BTreeSet<Split> = answers.iter().filter_map(|answer| answer.split).collect();
+        self.trained_from(&toml::from_str(&text).ok()?, on.into_iter().collect())
+    }
+
+    /// What a model was trained from that answers some splits.
+    fn trained_from(&self, manifest: &models::Manifest, on: Vec<Split>) -> Option<MadeFrom> {
         let provenance = |key: &str| manifest.provenance.get(key).cloned();
         let data = provenance("data")?;
         let anonymised = data.strip_suffix(ANONYMISED);
-        let answers = Predictions::read(&self.predictions(name)).ok()?;
-        let on: BTreeSet<Split> = answers.iter().filter_map(|answer| answer.split).collect();
         Some(MadeFrom {
             version: provenance("version")?,
             anonymise: anonymised.is_some(),
             data: anonymised.unwrap_or(&data).to_owned(),
             answering: self.answering.clone(),
-            on: on.into_iter().collect(),
+            on,
             seed: provenance("seed")?.parse().ok()?,
             settings: manifest.settings.iter().map(as_text).collect(),
-            model: manifest.model,
+            model: manifest.model.clone(),
         })
     }
 
@@ -286,12 +290,29 @@ impl Reproduction<'_> {
         let data = format!("{}{}", self.data, if row.anonymise { ANONYMISED } else { "" });
         let device = self.device;
         let job = Job { settings: &row.settings, seed: *seed, data: &data, device };
-        if let Ok((model, manifest)) = models::load_on(&folder, device)
-            && manifest.model == row.entry.name
-            && manifest.settings == *row.settings.values()
-            && manifest.provenance == job.provenance()
-        {
-            return Ok(model);
+        match models::load_on(&folder, device, &|_| ()) {
+            Ok((model, manifest)) => {
+                let found = self.trained_from(&manifest, self.answered(row));
+                let expected = self.made_from(training);
+                let difference = |found| expected.difference(&found, self.any_version);
+                match found.map(difference) {
+                    Some(None) => return Ok(model),
+                    // What may have taken days elsewhere is not replaced by a newer program of its own accord.
+                    Some(Some((what, expected, found)))
+                        if what == "version" && row.entry.learns =>
+                    {
+                        return Err(Failure::OtherVersion { path: folder, expected, found }.into());
+                    }
+                    Some(Some((what, expected, found))) => warn(format_args!(
+                        "{}: expected {what} `{expected}`, found `{found}`: made again",
+                        folder.display()
+                    )),
+                    None => {}
+                }
+            }
+            Err(models::Error::NoModel { .. }) => {}
+            Err(error @ models::Error::Device(_)) => return Err(error.into()),
+            Err(error) => warn(format_args!("{error}: made again")),
         }
         // Answers of another model must not be taken for this one's if the run is killed before it answers.
         for stale in [self.predictions(name), self.explanations(name)] {
@@ -300,7 +321,7 @@ impl Reproduction<'_> {
             }
         }
         job.train(set, &folder, true, self.progress)?;
-        Ok(models::load_on(&folder, device)?.0)
+        Ok(models::load_on(&folder, device, &|_| ())?.0)
     }
 
     fn explain(

@@ -66,6 +66,12 @@ impl Record {
     }
 }
 
+/// Name, rows and columns of a table.
+type Shape<'a> = (&'a str, usize, usize);
+
+/// What checkpoints hold: the record, the tables of the last epoch and those of the best.
+type Found = (Record, Option<Vec<Table<f32>>>, Option<Vec<Table<f32>>>);
+
 /// The folder of checkpoints of one training.
 pub(crate) struct Checkpoints<'a> {
     folder: &'a Path,
@@ -75,6 +81,7 @@ pub(crate) struct Checkpoints<'a> {
 impl<'a> Checkpoints<'a> {
     pub fn new(folder: &'a Path, settings: &Settings, training: &Training<'_>) -> Self {
         let mut hash = Sha256::new();
+        hash.update(concat!(env!("CARGO_PKG_VERSION"), "\n"));
         hash.update(settings.model());
         for (key, value) in settings.texts() {
             hash.update(format!("\n{key}={value}"));
@@ -99,25 +106,44 @@ impl<'a> Checkpoints<'a> {
         if !path.exists() {
             return Ok((fresh(), None));
         }
-        let record: Record = read_toml(&path)?;
-        if record.of != self.of {
-            reporter.report(Event::Warning(format!(
-                "{}: checkpoints of other settings, seed or questions: training starts anew",
-                self.folder.display()
-            )));
-            return Ok((fresh(), None));
-        }
+        let anew = |reason: String| {
+            reporter.report(Event::Warning(format!("{reason}: training starts anew")));
+            Ok((fresh(), None))
+        };
         let shapes: Vec<_> =
             tables.iter().map(|(name, table)| (*name, table.rows(), table.dim())).collect();
-        let last = self.read(record.epochs.len(), &shapes)?;
+        let (record, last, best) = match self.last_and_best(&path, &shapes) {
+            Ok(found) => found,
+            Err(damage @ Error::Damaged { .. }) => {
+                return anew(damage.to_string());
+            }
+            Err(error) => return Err(error),
+        };
+        let Some(last) = last else {
+            let folder = self.folder.display();
+            return anew(format!("{folder}: checkpoints of other settings, seed or questions"));
+        };
         for ((_, table), last) in tables.iter_mut().zip(last) {
             **table = last;
         }
-        let best = (record.n_since_best() > 0).then(|| self.read(record.best(), &shapes));
-        Ok((record, best.transpose()?))
+        let n_epochs = record.epochs.len();
+        reporter.report(Event::Note(format!("goes on from its checkpoint after epoch {n_epochs}")));
+        Ok((record, best))
     }
 
-    fn read(&self, epoch: usize, shapes: &[(&str, usize, usize)]) -> Result<Vec<Table<f32>>> {
+    /// The record with the tables of the last epoch, if it is one of this training, and those of the best, if that is
+    /// another.
+    fn last_and_best(&self, record: &Path, shapes: &[Shape<'_>]) -> Result<Found> {
+        let record: Record = read_toml(record)?;
+        if record.of != self.of {
+            return Ok((record, None, None));
+        }
+        let last = self.read(record.epochs.len(), shapes)?;
+        let best = (record.n_since_best() > 0).then(|| self.read(record.best(), shapes));
+        Ok((record, Some(last), best.transpose()?))
+    }
+
+    fn read(&self, epoch: usize, shapes: &[Shape<'_>]) -> Result<Vec<Table<f32>>> {
         let path = self.weights_of(epoch);
         learnt::take(&path, weights::read(&path)?, shapes)
     }

@@ -56,10 +56,16 @@ pub(crate) fn compute<W: OnDevice>(
     }
 }
 
-fn gpu(reporter: &dyn Reporter) -> Result<Cuda> {
+/// The GPU, if one can be used; tells of it.
+pub(crate) fn gpu(reporter: &dyn Reporter) -> Result<Cuda> {
     let gpu = Cuda::open()?;
-    reporter.report(Event::On(gpu.name().to_owned()));
+    reporter.report(Event::OnGpu(gpu.name().to_owned()));
     Ok(gpu)
+}
+
+/// Tells why it is the processor.
+pub(crate) fn instead(reason: &numerics::Error, reporter: &dyn Reporter) {
+    reporter.report(Event::OnProcessor(reason.to_string()));
 }
 
 fn with_fallback<W: OnDevice, D: Device<Real = f32>>(
@@ -73,7 +79,7 @@ fn with_fallback<W: OnDevice, D: Device<Real = f32>>(
             done => return done,
         },
         Err(Error::Device(none)) => {
-            reporter.report(Event::On(format!("the processor ({none})")));
+            instead(&none, reporter);
             return work.on(Cpu::default());
         }
         Err(error) => return Err(error),
@@ -127,7 +133,7 @@ mod tests {
         expect!["Ok(2)"].assert_eq(&said(Ok(Cpu::default()), 1));
         let none = || numerics::Error::NoDevice { reason: "no driver was found".to_owned() };
         expect![[r#"
-            On("the processor (no GPU can be used: no driver was found)")
+            OnProcessor("no GPU can be used: no driver was found")
             Ok(2)"#]]
         .assert_eq(&said(Err(Error::Device(none())), 1));
     }

@@ -201,7 +201,9 @@ impl Error {
             Self::OtherFormat { model, .. } => {
                 Some(format!("run `goldilocks train {model}` again with this version"))
             }
-            Self::Damaged { .. } => Some("run `goldilocks train` again".to_owned()),
+            Self::Damaged { .. } => {
+                Some("copy the folder again, or run `goldilocks train` again".to_owned())
+            }
             Self::Diverged { learning_rate, .. } => {
                 Some(format!("try a smaller step: `--set learning_rate={}`", learning_rate / 4.0))
             }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::settings::typed;
-use crate::{DeviceChoice, Error, Model, Result, Saved, Settings, find};
+use crate::{DeviceChoice, Error, Model, Reporter, Result, Saved, Settings, find};
 
 const MANIFEST: &str = "model.toml";
 const FORMAT: i64 = 1;
@@ -77,14 +77,18 @@ pub fn check_place(folder: &Path, overwrite: bool) -> Result<()> {
 /// # Errors
 /// If there is none, it is of another format, or a file of it is missing or damaged.
 pub fn load(folder: &Path) -> Result<(Box<dyn Model>, Manifest)> {
-    load_on(folder, DeviceChoice::Cpu)
+    load_on(folder, DeviceChoice::Cpu, &|_| ())
 }
 
-/// Reads a model whose networks answer on some device.
+/// Reads a model whose networks answer on some device; tells which it is, if there is a choice.
 ///
 /// # Errors
 /// Those of [`load`]; [`Error::Device`] if the device is not there or has too little memory.
-pub fn load_on(folder: &Path, device: DeviceChoice) -> Result<(Box<dyn Model>, Manifest)> {
+pub fn load_on(
+    folder: &Path,
+    device: DeviceChoice,
+    reporter: &dyn Reporter,
+) -> Result<(Box<dyn Model>, Manifest)> {
     let path = folder.join(MANIFEST);
     if !path.exists() {
         return Err(Error::NoModel { path: folder.to_owned() });
@@ -103,7 +107,7 @@ pub fn load_on(folder: &Path, device: DeviceChoice) -> Result<(Box<dyn Model>, M
         manifest.settings.iter().map(|(key, value)| format!("{key}={}", typed(value))).collect();
     let settings = Settings::from_text(entry, texts.iter().map(String::as_str))
         .map_err(|error| damaged(error.to_string()))?;
-    let model = (entry.load)(&Saved { folder, settings, device })?;
+    let model = (entry.load)(&Saved { folder, settings, device, reporter })?;
     Ok((model, manifest))
 }
 

@@ -13,13 +13,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use corpus::{Vocabulary, WordId};
 use neural::{Cloze, FillsBlanks, Network, Sampler, Tables, Text};
-use numerics::device::{Cpu, Cuda, Device};
+use numerics::device::{Cpu, Device};
 use questions::{BLANK, Example, Question};
 use serde::{Deserialize, Serialize};
 
 use crate::case_twins::tell_apart;
 use crate::checkpoint::Epoch;
-use crate::device_choice::{OnDevice, compute};
+use crate::device_choice::{OnDevice, compute, gpu, instead};
 use crate::folder::{read_toml, write_toml};
 use crate::language_learner::{LanguageLearner, Pieces};
 use crate::language_settings::Recipe;
@@ -27,8 +27,8 @@ use crate::lexicon::{END, Lexicon, UNKNOWN};
 use crate::lowercase::Lowercase;
 use crate::running_text::Books;
 use crate::{
-    DeviceChoice, Model, Part, Reader, Result, Saved, Settings, Training, epochs, learnt,
-    running_text,
+    DeviceChoice, Error, Model, Part, Reader, Reporter, Result, Saved, Settings, Training, epochs,
+    learnt, running_text,
 };
 
 const EPOCHS: &str = "training.toml";
@@ -132,8 +132,10 @@ pub(crate) fn train<S: Design>(
     let (learning, lexicon) = Learning::new(&design, settings, training)?;
     let (mut tables, epochs) = compute(&learning, training.device, training.reporter)?;
     tables.iter_mut().for_each(|(_, table)| design.recipe().weights.round(table));
-    let learnt = Learnt { settings: settings.clone(), lexicon, tables, epochs };
-    made(design, Arc::new(learnt), training.device)
+    let learnt = Arc::new(Learnt { settings: settings.clone(), lexicon, tables, epochs });
+    // What was learnt is not lost to a device that fails now.
+    made(design.clone(), learnt.clone(), training.device, &|_| ())
+        .or_else(|_| made(design, learnt, DeviceChoice::Cpu, &|_| ()))
 }
 
 struct Learning<'a, S> {
@@ -154,6 +156,13 @@ impl<'a, S: Design> Learning<'a, S> {
         let (recipe, vocabulary) = (design.recipe(), training.train.vocabulary());
         let books = running_text::to_learn_from(settings.model(), training)?;
         let lexicon = Lexicon::of_books(&books, vocabulary, recipe.min_count, recipe.lowercase);
+        if lexicon.words().is_empty() {
+            return Err(Error::NothingToTrainOn {
+                model: settings.model(),
+                expected: "words that the training books have `min_count` times",
+                hint: "set a smaller `min_count`",
+            });
+        }
         let train = Source::new(&training.train, &books, &lexicon);
         let valid = running_text::to_validate_on(training);
         let valid = Source::new(&training.valid, &valid, &lexicon);
@@ -182,26 +191,39 @@ impl<S: Design> OnDevice for Learning<'_, S> {
 pub(crate) fn load<S: Design>(design: S, saved: &Saved<'_>) -> Result<Box<dyn Model>> {
     let lexicon = Lexicon::read(saved.folder, design.recipe().lowercase)?;
     let Epochs { epochs } = read_toml(&saved.folder.join(EPOCHS))?;
-    let fresh = design.network(&Cpu::default(), lexicon.len(), None)?.weights()?;
-    let shapes: Vec<(&str, usize, usize)> =
-        fresh.iter().map(|(name, table)| (name.as_str(), table.rows(), table.dim())).collect();
+    let shapes = design.network(&Cpu::default(), lexicon.len(), None)?.shapes();
     let tables = learnt::read_tables(saved.folder, lexicon.words(), &shapes)?;
     let tables = shapes.iter().map(|(name, ..)| (*name).to_owned()).zip(tables).collect();
     let learnt = Learnt { settings: saved.settings.clone(), lexicon, tables, epochs };
-    made(design, Arc::new(learnt), saved.device)
+    made(design, Arc::new(learnt), saved.device, saved.reporter)
 }
 
 /// A model that answers on a device.
-fn made<S: Design>(design: S, learnt: Arc<Learnt>, choice: DeviceChoice) -> Result<Box<dyn Model>> {
+fn made<S: Design>(
+    design: S,
+    learnt: Arc<Learnt>,
+    choice: DeviceChoice,
+    reporter: &dyn Reporter,
+) -> Result<Box<dyn Model>> {
     let filling = Filling { design: &design, learnt: &learnt };
+    let on_gpu = || filling.on(gpu(reporter)?);
     let on_device = match choice {
         DeviceChoice::Cpu => None,
-        DeviceChoice::Cuda => Some(filling.on(Cuda::open()?)?),
-        // Without a GPU every thread asks the processor itself: the lock must not be held while other threads
-        // help with its work, since one of them would wait for the lock and for nothing else.
-        DeviceChoice::Auto => Cuda::open().ok().and_then(|gpu| filling.on(gpu).ok()),
+        DeviceChoice::Cuda => Some(on_gpu()?),
+        DeviceChoice::Auto => match on_gpu() {
+            Err(Error::Device(reason)) => {
+                instead(&reason, reporter);
+                None
+            }
+            network => Some(network?),
+        },
     };
     let processor = OnceLock::new();
+    // Without a GPU every thread asks the processor itself: a lock must not be held while other threads
+    // help with its work, since one of them would wait for the lock and for nothing else.
+    if on_device.is_none() {
+        _ = processor.set(filling.on(Cpu::default())?);
+    }
     Ok(Box::new(LanguageNetwork { design, learnt, choice, on_device, processor }))
 }
 
@@ -239,7 +261,7 @@ struct LanguageNetwork<S> {
     learnt: Arc<Learnt>,
     choice: DeviceChoice,
     on_device: Option<Box<dyn FillsBlanks>>,
-    /// Made when it is needed.
+    /// Beside another device made when it is needed.
     processor: OnceLock<Box<dyn FillsBlanks>>,
 }
 
@@ -268,7 +290,8 @@ impl<S: Design> Model for LanguageNetwork<S> {
     }
 
     fn on_processor(&self) -> Option<Box<dyn Model>> {
-        let again = || made(self.design.clone(), self.learnt.clone(), DeviceChoice::Cpu).ok();
+        let again =
+            || made(self.design.clone(), self.learnt.clone(), DeviceChoice::Cpu, &|_| ()).ok();
         (self.choice == DeviceChoice::Auto).then(again).flatten()
     }
 }
@@ -361,7 +384,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::{Asked, set_of};
-    use crate::{Error, Event, find};
+    use crate::{Event, find};
 
     /// A fox is always red, a hen is always old; names that no training book has stand in the last question.
     fn set() -> QuestionSet {
@@ -460,6 +483,80 @@ mod tests {
         let all = pool.install(|| crate::score_all(&*model, &set, &places, &[], &|_| ())).unwrap();
         assert_eq!(all.len(), places.len());
         assert!(all.iter().all(|scores| *scores == all[0]));
+    }
+
+    /// A device that is lost while it answers: the model has another on the processor, with the same scores.
+    #[test]
+    fn the_processor_answers_in_the_place_of_a_lost_device() {
+        let (set, places) = (set(), [8, 9, 8, 9]);
+        let settings = settings("lstm-context-query", &[]);
+        let design = crate::lstm::of(&settings);
+        let training = Training::new(&set, 1, &|_| ());
+        let (learning, lexicon) = Learning::new(&design, &settings, &training).unwrap();
+        let (tables, epochs) = learning.on(Cpu::default()).unwrap();
+        let learnt = Arc::new(Learnt { settings: settings.clone(), lexicon, tables, epochs });
+        let filling = Filling { design: &design, learnt: &learnt };
+        let on_device = |n| Some(filling.on(Cpu::lost_after(n)).unwrap());
+        let answered = |model: &dyn Model| crate::score_all(model, &set, &places, &[], &|_| ());
+        let model = |on_device, choice| LanguageNetwork {
+            design: design.clone(),
+            learnt: learnt.clone(),
+            choice,
+            on_device,
+            processor: OnceLock::new(),
+        };
+        // More than it takes to get there, and less than to answer.
+        let lost = model(on_device(40), DeviceChoice::Auto);
+        let error = answered(&lost).unwrap_err();
+        assert!(matches!(error, Error::Device(numerics::Error::DeviceLost { .. })), "{error}");
+        let expected = answered(&model(on_device(100_000), DeviceChoice::Auto)).unwrap();
+        assert_eq!(answered(&*lost.on_processor().unwrap()).unwrap(), expected);
+        assert!(model(on_device(40), DeviceChoice::Cuda).on_processor().is_none());
+    }
+
+    #[test]
+    fn without_words_there_is_nothing_to_learn() {
+        let set = set();
+        let settings = settings("lstm-query", &["min_count=1000"]);
+        let train = find("lstm-query").unwrap().train;
+        let error = train(&settings, &Training::new(&set, 1, &|_| ())).err().expect("it fails");
+        let hint = error.hint().unwrap();
+        assert!(error.to_string().contains("`min_count` times"), "{error}");
+        assert_eq!(hint, "set a smaller `min_count`");
+    }
+
+    /// A checkpoint that can't be read is as good as none.
+    #[test]
+    fn training_starts_anew_after_a_damaged_checkpoint() {
+        let set = set();
+        let (settings, folder) = (settings("lstm-query", &[]), tempfile::tempdir().unwrap());
+        let told = Mutex::new(Vec::new());
+        let note = |event: Event| told.lock().unwrap().push(event);
+        let mut training = Training::new(&set, 1, &note);
+        training.checkpoints = Some(folder.path());
+        let train = || {
+            let design = crate::lstm::of(&settings);
+            let learning = Learning::new(&design, &settings, &training).unwrap().0;
+            let (tables, _) = learning.on(Cpu::default()).unwrap();
+            let events = std::mem::take(&mut *told.lock().unwrap());
+            let epochs = events.iter().filter(|event| matches!(event, Event::Epoch { .. })).count();
+            (tables.into_iter().map(|(_, table)| table).collect::<Vec<_>>(), epochs, events)
+        };
+        let (whole, n_epochs, _) = train();
+        assert_eq!(n_epochs, 6);
+        let (again, n_epochs, events) = train();
+        assert_eq!((again == whole, n_epochs), (true, 0));
+        let note = "goes on from its checkpoint after epoch 6".to_owned();
+        assert_eq!(events, [Event::Note(note)]);
+        let file = folder.path().join("epoch-6.safetensors");
+        std::fs::write(&file, "nothing of the kind").unwrap();
+        let (anew, n_epochs, events) = train();
+        assert_eq!((anew == whole, n_epochs), (true, 6));
+        let is_warned = |event: &Event| {
+            matches!(event, Event::Warning(text) if text.contains("epoch-6.safetensors")
+                && text.ends_with(": training starts anew"))
+        };
+        assert!(events.iter().any(is_warned), "{events:?}");
     }
 
     /// A device that is lost in the middle of the training leaves the checkpoint of its last epoch; the

@@ -98,7 +98,8 @@ pub(crate) const SAMPLES: Setting = Setting {
     default: "all",
     range: Range::Whole(1, 10_000_000),
     word: Some("all"),
-    doc: "Words of the lexicon that a step is learnt against: fewer make training on a processor faster.",
+    doc: "Words of the lexicon that a step is learnt against, never fewer than it has words to predict: makes training \
+          on a processor faster.",
 };
 
 /// How a language network learns, to be flattened into a model's `Config`.

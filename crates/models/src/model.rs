@@ -5,7 +5,7 @@ use std::path::Path;
 use corpus::Vocabulary;
 use questions::Question;
 
-use crate::{DeviceChoice, Explanation, Result, Setting, Settings, Training};
+use crate::{DeviceChoice, Explanation, Reporter, Result, Setting, Settings, Training};
 
 /// A line of the registry: what a model is called, what can be set, how it is made.
 pub struct Entry {
@@ -35,6 +35,8 @@ pub struct Saved<'a> {
     pub settings: Settings,
     /// Where networks answer.
     pub device: DeviceChoice,
+    /// Hears where that is.
+    pub reporter: &'a dyn Reporter,
 }
 
 /// A method that has been trained, where it trains.

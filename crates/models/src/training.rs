@@ -190,8 +190,10 @@ pub enum Event {
         /// How well it did.
         valid_accuracy: f64,
     },
-    /// Where a network learns, in words.
-    On(String),
+    /// A network is computed on a GPU of this name.
+    OnGpu(String),
+    /// A network is computed on the processor, though a GPU would have been taken: why not.
+    OnProcessor(String),
     /// What was found out, in a line for the person who trains.
     Note(String),
 }

@@ -207,8 +207,9 @@ impl ConvolutionalAttention {
         let scores = shape.places_mut(attention, shape.length);
         device.multiply(scores, SET, queries, embedded.transposed());
         device.softmax_rows(attention.all_mut(), bounds.all());
-        // enc = x̄ᵀ p. Chosen: the sum of a window over 2Q + 1, its length, where Rush et al. write 1/Q. The mean over windows is its own transpose, so x̄ᵀ p = x̃ᵀ p̄: to smooth the attention of
-        // each place is cheaper than to smooth the embeddings, and it stays within the bounds of each.
+        // enc = x̄ᵀ p. Differs: the sum of a window over 2Q + 1, its length, where Rush et al. write 1/Q. The
+        // mean over windows is its own transpose, so x̄ᵀ p = x̃ᵀ p̄: to smooth the attention of each place is
+        // cheaper than to smooth the embeddings, and it stays within the bounds of each.
         device.smooth_rows(smoothed.all_mut(), attention.all(), bounds.all(), self.reach);
         let smoothed = shape.places(smoothed, shape.length);
         device.multiply(shape.places_mut(read, dim), SET, smoothed, embedded);

@@ -25,15 +25,10 @@ pub fn worst_gradient_error<N>(
             Table::from_values(parameter.rows(), parameter.columns(), &values).unwrap()
         })
         .collect();
-    let largest =
-        gradients.iter().flat_map(|table| table.values()).fold(0.0, |a: f64, b| a.max(b.abs()));
-    assert!(largest > 0.0, "there is a gradient");
     let mut worst = 0.0f64;
     for (parameter, gradient) in list.iter().zip(&gradients) {
-        assert!(
-            gradient.values().iter().any(|&value| value != 0.0),
-            "{parameter:?} gets a gradient"
-        );
+        let largest = gradient.values().iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+        assert!(largest > 0.0, "{parameter:?} gets a gradient");
         let values = device.read(parameter.of(&parameters(network).values)).unwrap();
         let mut table = Table::from_values(parameter.rows(), parameter.columns(), &values).unwrap();
         let error = worst_error(&mut table, gradient, largest * 1e-3, |table| {

@@ -6,8 +6,8 @@
 //! α = softmax(cᵀ uᵏ)      o = mᵀ α                uᵏ⁺¹ = H uᵏ + o, its second half through ReLU
 //! ```
 //!
-//! The targets of a run look at the same words, each shifted by one. So A x and B x are products of a run's
-//! states with its n + L − 1 words, L × (n + L − 1), of which target j looks at the columns from j on: a
+//! The targets of a run look at the same words, each shifted by one. So their scores (A x)ᵀ u are a product of the
+//! run's states with its n + L − 1 words, L × (n + L − 1), of which target j looks at the columns from j on: a
 //! diagonal band. In memory the band is a matrix of its own, L × n, whose rows stand n + L apart, so the
 //! times' part, in which memory i of each target has the same embedding, is a product too. With L = 1 the band
 //! is the whole.
@@ -211,11 +211,19 @@ impl Hops {
         }
     }
 
-    /// The gradients of A and B from those of A x and B x.
+    /// A and B.
+    pub fn tables(&self) -> impl Iterator<Item = &Parameter> {
+        self.embeddings.iter().map(|embedding| &embedding.table)
+    }
+
+    /// B.
+    pub fn read_table(&self) -> &Parameter {
+        &self.embeddings[READ].table
+    }
+
+    /// Adds to the gradients of A and B, from those of A x and B x.
     pub fn embed_backward<D: Device>(&self, parameters: &mut Parameters<D>, hopping: &Hopping<D>) {
         for (embedding, gradient) in self.embeddings.iter().zip(&hopping.embedded_gradients) {
-            let table = embedding.table.of_mut(&mut parameters.gradients);
-            parameters.device.fill(table, 0.0);
             embedding.backward(parameters, hopping.words.all(), gradient.all());
         }
     }

@@ -9,7 +9,7 @@ use numerics::device::{Array, Device, Targets};
 
 use crate::Result;
 use crate::hops::{Hopping, Hops};
-use crate::network::{Network, Tables};
+use crate::network::{Network, Tables, sum};
 use crate::optimiser::{Method, Optimiser};
 use crate::output::Output;
 use crate::parameters::{Initial, Parameters, Plan};
@@ -28,6 +28,8 @@ pub struct LexicalConfig {
     pub memories: usize,
     /// K (paper: 7).
     pub hops: usize,
+    /// Whether W is B, what is read of a memory (paper: no).
+    pub is_tied: bool,
     /// How parameters begin (Sukhbaatar et al.: normal, with a deviation of 0.05).
     pub initial: Initial,
     /// How they follow their gradient (paper: SGD).
@@ -86,7 +88,8 @@ impl<D: Device> LexicalMemory<D> {
         let LexicalConfig { words, dim, memories, hops, initial, .. } = config;
         let mut plan = Plan::default();
         let hops = Hops::plan(&mut plan, [words, dim], [memories, hops], initial);
-        let softmax = Softmax::without_bias(&mut plan, [words, dim], initial);
+        let tied = config.is_tied.then(|| hops.read_table());
+        let softmax = Softmax::without_bias(&mut plan, [words, dim], initial, tied);
         let parameters = plan.build(device, config.seed)?;
         let optimiser = Optimiser::new(config.method, config.clip, &parameters)?;
         let (learning, judging) = (None, None);
@@ -174,12 +177,11 @@ impl<D: Device> LexicalMemory<D> {
         dropout(gradient, 0);
         self.hops.backward(&mut self.parameters, gradient.all_mut(), hopping);
         (1..).zip(&mut hopping.embedded_gradients).for_each(|(layer, it)| dropout(it, layer));
+        for table in self.hops.tables() {
+            self.softmax.begin_gradient(&mut self.parameters, table);
+        }
         self.hops.embed_backward(&mut self.parameters, hopping);
     }
-}
-
-fn sum<R: Real>(losses: &[R]) -> f64 {
-    losses.iter().map(|loss| loss.to_f64()).sum()
 }
 
 impl<D: Device> Network<D> for LexicalMemory<D> {
@@ -216,6 +218,10 @@ impl<D: Device> Network<D> for LexicalMemory<D> {
         Ok(-log_probs.iter().sum::<f64>())
     }
 
+    fn shapes(&self) -> Vec<(&'static str, usize, usize)> {
+        self.parameters.shapes()
+    }
+
     fn weights(&self) -> Result<Tables> {
         self.parameters.read()
     }
@@ -246,6 +252,7 @@ mod tests {
             dim: 4,
             memories: 3,
             hops: 3,
+            is_tied: false,
             initial: Initial::Normal(0.7),
             method: Method::Sgd,
             clip: 50.0,
@@ -298,7 +305,7 @@ mod tests {
 
     #[test]
     fn so_are_they_with_dropout_and_a_softmax_over_a_sample() {
-        let dropout = LexicalConfig { dropout: 0.3, ..config() };
+        let dropout = LexicalConfig { dropout: 0.3, is_tied: true, ..config() };
         assert!(gradient_error(dropout, None, &runs(4)) < 1e-6);
         let sampler = Sampler::new(&[1; 30], 12, 5);
         let config = LexicalConfig { words: 30, ..config() };

@@ -16,7 +16,7 @@ use crate::contexts::Contexts;
 use crate::convolutional_attention::{Attention, ConvolutionalAttention, Looking, Order};
 use crate::embedding::Embedding;
 use crate::lstm::{LstmLayer, Pass, States};
-use crate::network::{Network, Tables};
+use crate::network::{Network, Tables, sum};
 use crate::optimiser::{Method, Optimiser};
 use crate::output::Output;
 use crate::parameters::{Initial, Parameters, Plan};
@@ -268,15 +268,9 @@ impl<D: Device> LstmLm<D> {
         if dropout > 0.0 {
             device.dropout(gradient.all_mut(), dropout, draw.all(), 0);
         }
-        if !self.config.is_tied {
-            device.fill(self.embedding.table.of_mut(&mut parameters.gradients), 0.0);
-        }
+        self.softmax.begin_gradient(parameters, &self.embedding.table);
         self.embedding.backward(parameters, words.all(), gradient.all());
     }
-}
-
-fn sum<R: Real>(losses: &[R]) -> f64 {
-    losses.iter().map(|loss| loss.to_f64()).sum()
 }
 
 impl<D: Device> Network<D> for LstmLm<D> {
@@ -317,6 +311,10 @@ impl<D: Device> Network<D> for LstmLm<D> {
         let log_probs = device.read(reading.losses.all())?;
         self.judging = Some(reading);
         Ok(-sum(&log_probs))
+    }
+
+    fn shapes(&self) -> Vec<(&'static str, usize, usize)> {
+        self.parameters.shapes()
     }
 
     fn weights(&self) -> Result<Tables> {

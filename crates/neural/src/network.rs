@@ -1,7 +1,7 @@
 //! [`Network`]: what training asks of every network.
 
-use numerics::Table;
 use numerics::device::Device;
+use numerics::{Real, Table};
 
 use crate::Result;
 
@@ -26,6 +26,9 @@ pub trait Network<D: Device> {
     /// If the device fails.
     fn loss(&mut self, batch: &Self::Batch) -> Result<f64>;
 
+    /// What there is to learn: names, rows and columns of the tables.
+    fn shapes(&self) -> Vec<(&'static str, usize, usize)>;
+
     /// What was learnt.
     ///
     /// # Errors
@@ -49,4 +52,9 @@ pub trait Network<D: Device> {
     /// # Errors
     /// If something is missing or has another shape, or the device is lost.
     fn set_progress(&mut self, tables: &Tables) -> Result<()>;
+}
+
+/// The sum of losses that a device computed.
+pub(crate) fn sum<R: Real>(losses: &[R]) -> f64 {
+    losses.iter().map(|loss| loss.to_f64()).sum()
 }

@@ -101,7 +101,9 @@ impl Plan {
     pub fn build<D: Device>(self, device: &D, seed: u64) -> Result<Parameters<D>> {
         let mut values = device.zeros(self.len)?;
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        for (parameter, initial) in &self.parameters {
+        // What is to be 0 is that already: a network that only answers draws nothing.
+        let drawn = |(_, initial): &&(_, Initial)| *initial != Initial::Zero;
+        for (parameter, initial) in self.parameters.iter().filter(drawn) {
             let drawn = initial.draw(parameter, &mut rng);
             device.write(parameter.of_mut(&mut values), &drawn)?;
         }
@@ -143,6 +145,11 @@ impl<D: Device> Parameters<D> {
     /// What they are called and where they stand.
     pub fn list(&self) -> &[Parameter] {
         &self.list
+    }
+
+    /// What they are called, their rows and columns.
+    pub fn shapes(&self) -> Vec<(&'static str, usize, usize)> {
+        self.list.iter().map(|it| (it.name, it.rows, it.columns)).collect()
     }
 
     /// The parameters by their names.

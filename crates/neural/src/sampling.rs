@@ -50,8 +50,11 @@ impl Sampler {
     }
 
     /// How many words the sample of a batch with so many targets has.
+    ///
+    /// Chosen: from half of the words on it has all of them; draws would have to go on until the rarest have come.
     pub fn size(&self, n_targets: usize) -> usize {
-        self.size.max(n_targets).min(self.cumulative.len())
+        let (size, all) = (self.size.max(n_targets), self.cumulative.len());
+        if size > all / 2 { all } else { size }
     }
 
     fn probability(&self, word: usize) -> f64 {
@@ -61,8 +64,8 @@ impl Sampler {
     /// The sample of a step.
     pub fn sample(&self, targets: &[u32], step: u64) -> Sample {
         let n_words = self.cumulative.len();
-        if self.size(targets.len()) == n_words {
-            // Draws would have to go on until the rarest word has come.
+        let size = self.size(targets.len());
+        if size == n_words {
             let words = (0..n_words as u32).collect();
             return Sample { words, targets: targets.to_vec(), corrections: vec![0.0; n_words] };
         }
@@ -77,7 +80,6 @@ impl Sampler {
         };
         let real = targets.iter().filter(|&&target| target != NO_TARGET);
         let n_targets = real.map(|&target| take(target as usize)).last().unwrap_or(0);
-        let size = self.size(targets.len());
         let total = self.cumulative.last().copied().unwrap_or(0.0);
         let mut draw = || {
             let drawn = total * (f64::from(rng.next_u32()) + 0.5) / 4_294_967_296.0;

@@ -39,11 +39,20 @@ impl<A: Array> Scores<A> {
     /// # Errors
     /// If the device has too little memory.
     pub fn new<D: Device<Array = A>>(device: &D, n: usize, words: usize) -> Result<Self> {
+        Self::at_most(MAX_SCORES, device, n, words)
+    }
+
+    fn at_most<D: Device<Array = A>>(
+        max_scores: usize,
+        device: &D,
+        n: usize,
+        words: usize,
+    ) -> Result<Self> {
         /// Rows begin where a GPU reads fastest.
         const ALIGNMENT: usize = 32;
         let row_stride = words.next_multiple_of(ALIGNMENT);
-        let most = (MAX_SCORES / row_stride.max(1)).max(1);
-        let rows = n.div_ceil(n.div_ceil(most).max(1));
+        let most = (max_scores / row_stride.max(1)).max(1);
+        let rows = n.div_ceil(n.div_ceil(most).max(1)).max(1);
         let layout = Layout { rows, columns: words, row_stride, batch: 1, batch_stride: 0 };
         let (scores, no_bias) = (device.zeros(rows * row_stride)?, device.zeros(words)?);
         Ok(Self { layout, scores, no_bias })
@@ -64,18 +73,34 @@ impl Softmax {
     /// One more output layer, over a table of its own or a tied one.
     pub fn plan(
         plan: &mut Plan,
-        [words, dim]: [usize; 2],
+        shape: [usize; 2],
         initial: Initial,
         tied: Option<&Parameter>,
     ) -> Self {
-        let own = |plan: &mut Plan| plan.add("output", [words, dim], initial);
-        let table = tied.cloned().unwrap_or_else(|| own(plan));
-        Self { table, bias: Some(plan.add("output.bias", [1, words], initial)) }
+        let layer = Self::without_bias(plan, shape, initial, tied);
+        Self { bias: Some(plan.add("output.bias", [1, shape[0]], initial)), ..layer }
     }
 
-    /// One more output layer, over a table of its own and nothing else.
-    pub fn without_bias(plan: &mut Plan, shape: [usize; 2], initial: Initial) -> Self {
-        Self { table: plan.add("output", shape, initial), bias: None }
+    /// The same without a bias.
+    ///
+    /// # Panics
+    /// If the tied table has another shape.
+    pub fn without_bias(
+        plan: &mut Plan,
+        shape: [usize; 2],
+        initial: Initial,
+        tied: Option<&Parameter>,
+    ) -> Self {
+        let table = tied.cloned().unwrap_or_else(|| plan.add("output", shape, initial));
+        assert_eq!([table.rows(), table.columns()], shape, "the tied table's shape");
+        Self { table, bias: None }
+    }
+
+    /// Sets the gradient of a table to 0, unless it is this layer's own, which [`Softmax::learn`] has set.
+    pub fn begin_gradient<D: Device>(&self, parameters: &mut Parameters<D>, table: &Parameter) {
+        if *table != self.table {
+            parameters.device.fill(table.of_mut(&mut parameters.gradients), 0.0);
+        }
     }
 
     fn bias<'a, A: Array>(&self, values: &'a A, no_bias: &'a A) -> Part<'a, A> {
@@ -143,6 +168,51 @@ impl Softmax {
             let chosen = places.start * k..places.end * k;
             let (into, words) = (into.part_mut(chosen.clone()), words.part(chosen));
             device.log_probs(into, rows(scores, layout), bias, words);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use numerics::device::Cpu;
+
+    use super::*;
+
+    const WORDS: usize = 40;
+    const DIM: usize = 3;
+
+    /// Losses, the gradients of the inputs and of the parameters, and ln p of two words at each of five places,
+    /// with room for some scores.
+    fn learnt(max_scores: usize) -> Vec<Vec<f64>> {
+        let device = Cpu::<f64>::default();
+        let mut plan = Plan::default();
+        let softmax = Softmax::plan(&mut plan, [WORDS, DIM], Initial::Normal(0.5), None);
+        let mut parameters = plan.build(&device, 1).unwrap();
+        let mut inputs = device.zeros(5 * DIM).unwrap();
+        let values: Vec<f64> = (0..5 * DIM).map(|n| (n as f64).sin()).collect();
+        device.write(inputs.all_mut(), &values).unwrap();
+        let words = device.words(&[7, 0, 39, 7, 12]).unwrap();
+        let [mut gradient, mut losses, mut log_probs] =
+            [5 * DIM, 5, 10].map(|n| device.zeros(n).unwrap());
+        let mut room = Scores::at_most(max_scores, &device, 5, WORDS).unwrap();
+        let targets = (Targets { words: words.all(), scale: 0.5 }, losses.all_mut());
+        softmax.learn(&mut parameters, &mut room, (inputs.all(), gradient.all_mut()), targets);
+        let pairs = device.words(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).unwrap();
+        let into = (pairs.all(), log_probs.all_mut());
+        softmax.log_probs(&parameters, &mut room, inputs.all(), into);
+        [&losses, &gradient, &parameters.gradients, &log_probs]
+            .map(|array| device.read(array.all()).unwrap())
+            .to_vec()
+    }
+
+    /// Rows of 40 scores stand 64 apart: five places in turns of two, two and one.
+    #[test]
+    fn in_turns_it_learns_and_judges_the_same() {
+        let (whole, in_turns) = (learnt(5 * 64), learnt(2 * 64));
+        for (whole, in_turns) in whole.iter().zip(&in_turns) {
+            assert_eq!(whole.len(), in_turns.len());
+            let close = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-12;
+            assert!(whole.iter().zip(in_turns).all(close), "{whole:?} {in_turns:?}");
         }
     }
 }

@@ -60,14 +60,20 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoDevice { .. } => Some(
-                "`--device cpu` needs none, `--device auto` takes one if there is one".to_owned(),
-            ),
-            Self::OutOfMemory { .. } => Some(
-                "take less at a time (`streams` and `steps`, or `batch` and `run`), a smaller `dim`, or `--device cpu`"
+                "`--device cpu` needs none; a GPU needs NVIDIA's driver and the CUDA libraries cuBLAS and NVRTC where \
+                 programs are looked for (LD_LIBRARY_PATH)"
                     .to_owned(),
             ),
+            Self::OutOfMemory { free, .. } => {
+                // The processor does not know how much is free.
+                let other = if free.is_some() { "`--device cpu`" } else { "fewer `--threads`" };
+                Some(format!(
+                    "{other}; or train with less at a time (`streams` and `steps`, or `batch` and `run`) or a smaller `dim`"
+                ))
+            }
             Self::DeviceLost { .. } => Some(
-                "run the same command again: training goes on from the last checkpoint".to_owned(),
+                "run the same command again: a training goes on from its last checkpoint; `--device cpu` does without the GPU"
+                    .to_owned(),
             ),
             Self::File { .. } | Self::Damaged { .. } => None,
         }

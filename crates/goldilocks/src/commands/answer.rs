@@ -9,6 +9,7 @@ use models::{Control, Model};
 use questions::{QuestionSet, Split};
 
 use crate::device::DeviceOption;
+use crate::display::place_of;
 use crate::failure::{Failure, warn};
 use crate::progress::Progress;
 use crate::sets::{self, Origin};
@@ -57,7 +58,12 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     if let Some(path) = options.sets.iter().find(|path| !is_new(path)) {
         return Err(Failure::NamedTwice { path: path.clone() }.into());
     }
-    let (model, _) = models::load_on(&options.model, options.device.device)?;
+    let told = |event| {
+        if let Some(place) = place_of(&event) {
+            progress.note(format_args!("{}: {place}", options.model.display()));
+        }
+    };
+    let (model, _) = models::load_on(&options.model, options.device.device, &told)?;
     let mut predictions = Vec::new();
     for path in &options.sets {
         let on = match options.origin.on.as_slice() {

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use anyhow::Result;
-use models::{DeviceChoice, Settings, Training};
+use models::{DeviceChoice, Event, Settings, Training};
 use questions::{QuestionSet, Split};
 
 use crate::cli::VERSION;
@@ -75,10 +76,14 @@ pub struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// What the model's manifest says of where it comes from.
-    pub fn provenance(&self) -> BTreeMap<String, String> {
-        let entries = [("version", VERSION), ("data", self.data), ("seed", &self.seed.to_string())];
-        entries.map(|(key, value)| (key.to_owned(), value.to_owned())).into()
+    /// What the model's manifest says of where it comes from; a device that did not compute it as the processor does
+    /// belongs to that.
+    fn provenance(&self, device: Option<&String>) -> BTreeMap<String, String> {
+        let seed = self.seed.to_string();
+        let entries = [("version", VERSION), ("data", self.data), ("seed", &seed)];
+        let device = device.map(|name| ("device", name.as_str()));
+        let entries = entries.into_iter().chain(device);
+        entries.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
     }
 
     /// Trains and saves.
@@ -91,7 +96,13 @@ impl Job<'_> {
     ) -> Result<()> {
         let bar = progress.spinner("train", self.settings.model());
         let display = Display::new(self.settings.model(), &bar, progress);
-        let report = |event| display.show(event);
+        let device = OnceLock::new();
+        let report = |event| {
+            if let Event::OnGpu(name) = &event {
+                device.get_or_init(|| name.clone());
+            }
+            display.show(event);
+        };
         let entry = models::find(self.settings.model())?;
         let checkpoints = checkpoints_of(folder);
         let mut training = Training::new(set, self.seed, &report);
@@ -99,7 +110,7 @@ impl Job<'_> {
         training.checkpoints = checkpoints.as_deref().filter(|_| entry.learns);
         let model = (entry.train)(self.settings, &training)?;
         bar.finish_and_clear();
-        models::save(&*model, self.settings, self.provenance(), folder, overwrite)?;
+        models::save(&*model, self.settings, self.provenance(device.get()), folder, overwrite)?;
         if let Some(path) = training.checkpoints.filter(|path| path.exists()) {
             fs::remove_dir_all(path).map_err(Failure::file(path))?;
         }

@@ -207,6 +207,39 @@ fn predictions_of_answer_are_results_with_the_manifest_of_their_model() {
     assert!(said.contains("*.277"), "{said}");
 }
 
+/// Weights that were brought from a faster machine are worth more than a newer program's.
+#[test]
+fn a_model_of_another_version_is_never_trained_anew_unasked() {
+    let folder = TempDir::new().unwrap();
+    run(folder.path(), "build -o tales");
+    let experiment = "title = 'Own'\ntables = ['validation']\non = ['valid']\n[[rows]]\nmodel = 'embedding-window'\n\
+                      settings = { dim = 4, epochs = 1 }\n";
+    fs::write(folder.path().join("own.toml"), experiment).unwrap();
+    let line = "reproduce --experiment own.toml --data tales -o out";
+    run(folder.path(), line);
+    let model = folder.path().join("out/models/embedding-window");
+    let manifest = fs::read_to_string(model.join("model.toml")).unwrap();
+    let version = manifest.lines().find(|line| line.starts_with("version")).unwrap();
+    fs::write(model.join("model.toml"), manifest.replace(version, "version = \"0.0.9\"")).unwrap();
+    fs::remove_dir_all(folder.path().join("out/predictions")).unwrap();
+    let weights = fs::read(model.join("weights.safetensors")).unwrap();
+    let said = goldilocks(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    assert!(said.starts_with("exit 1\n"), "{said}");
+    assert!(
+        said.contains("a model of another version") && said.contains("found `0.0.9`"),
+        "{said}"
+    );
+    assert!(said.contains("hint: `--any-version`"), "{said}");
+    run(folder.path(), &format!("{line} --any-version"));
+    assert_eq!(fs::read(model.join("weights.safetensors")).unwrap(), weights);
+    assert!(fs::read_to_string(model.join("model.toml")).unwrap().contains("0.0.9"));
+    // Settings that are asked for and that it does not have are another matter, and said.
+    fs::write(folder.path().join("own.toml"), experiment.replace("dim = 4", "dim = 5")).unwrap();
+    fs::remove_dir_all(folder.path().join("out/predictions")).unwrap();
+    let said = run(folder.path(), &format!("{line} --any-version"));
+    assert!(said.contains("expected dim `5`, found `4`: made again"), "{said}");
+}
+
 #[test]
 fn other_results_than_the_rows_are_refused_and_kept() {
     let folder = brought();

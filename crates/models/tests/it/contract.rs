@@ -108,7 +108,8 @@ pub fn is_the_same_after_save_and_load(entry: &Entry, set: &QuestionSet) -> Chec
     let folder = root.path().join(entry.name);
     let settings = settings(entry)?;
     save(&*model, &settings, BTreeMap::new(), &folder, false).map_err(|e| e.to_string())?;
-    let saved = Saved { folder: &folder, settings, device: DeviceChoice::Cpu };
+    let device = DeviceChoice::Cpu;
+    let saved = Saved { folder: &folder, settings, device, reporter: &|_| () };
     let loaded = (entry.load)(&saved).map_err(|error| error.to_string())?;
     ensure(some_scores(&*model, set) == some_scores(&*loaded, set), || {
         "the loaded model scores otherwise than the saved one".to_owned()

@@ -15,6 +15,9 @@ pub fn forward<R: Real>(lstm: Lstm<'_, Pages<R>>, trace: &mut Trace<Pages<R>>) {
     let (keep, bias) = (lstm.keep.get(), lstm.bias.get());
     let recurrent = Matrix::new(lstm.recurrent.get(), 4 * units);
     let state = streams * units;
+    if steps == 0 {
+        return;
+    }
     mask(&mut trace.hiddens[..state], &keep[..streams], units);
     for step in 0..steps {
         let (before, after) = trace.hiddens.split_at_mut((step + 1) * state);
