@@ -275,28 +275,28 @@ mod tests {
                 "format = 1",
                 "",
                 expect![
-                    "ROOT/m/model.toml: damaged model: it has no `format`\nrun `goldilocks train` again"
+                    "ROOT/m/model.toml: damaged model: it has no `format`\ncopy the folder again, or run `goldilocks train` again"
                 ],
             ),
             (
                 "word-distance",
                 "word-distans",
                 expect![
-                    "ROOT/m/model.toml: damaged model: unknown model `word-distans`\nrun `goldilocks train` again"
+                    "ROOT/m/model.toml: damaged model: unknown model `word-distans`\ncopy the folder again, or run `goldilocks train` again"
                 ],
             ),
             (
                 "max_penalty = 7",
                 "max_penalty = 0",
                 expect![
-                    "ROOT/m/model.toml: damaged model: wrong value of `max_penalty`: expected a whole number from 1 to 1000 or `auto`, found `0`\nrun `goldilocks train` again"
+                    "ROOT/m/model.toml: damaged model: wrong value of `max_penalty`: expected a whole number from 1 to 1000 or `auto`, found `0`\ncopy the folder again, or run `goldilocks train` again"
                 ],
             ),
             (
                 "[settings]",
                 "[settings",
                 expect![
-                    "ROOT/m/model.toml:4: damaged model: unclosed table, expected `]`\nrun `goldilocks train` again"
+                    "ROOT/m/model.toml:4: damaged model: unclosed table, expected `]`\ncopy the folder again, or run `goldilocks train` again"
                 ],
             ),
         ];
@@ -316,7 +316,7 @@ mod tests {
             &root,
             &expect![[r#"
                 ROOT/m/tuned.toml:1: damaged model: invalid value: integer `-3`, expected u32
-                run `goldilocks train` again"#]],
+                copy the folder again, or run `goldilocks train` again"#]],
         );
         fs::remove_file(folder.join("tuned.toml")).unwrap();
         expect_error(
@@ -324,7 +324,7 @@ mod tests {
             &root,
             &expect![[r#"
                 ROOT/m/tuned.toml: damaged model: the file is missing
-                run `goldilocks train` again"#]],
+                copy the folder again, or run `goldilocks train` again"#]],
         );
     }
 }

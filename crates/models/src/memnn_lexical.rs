@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::language_learner::Pieces;
 use crate::language_network::{self, Design, Source};
 use crate::language_settings::{
-    CLIP, DIM, DROPOUT, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, TIED, WEIGHT_DECAY,
+    CLIP, DIM, DROPOUT, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, WEIGHT_DECAY,
 };
 use crate::learnt::WEIGHTS;
 use crate::lexicon::{LOWERCASE, MIN_COUNT};
@@ -77,7 +77,6 @@ pub(crate) const ENTRY: Entry = Entry {
         WEIGHT_DECAY,
         Setting { default: "50", ..CLIP },
         DROPOUT,
-        TIED,
         DEVIATION,
         RUN,
         RUNS,
@@ -99,7 +98,6 @@ struct Config {
     max_memories: usize,
     hops: usize,
     dropout: f64,
-    tied: bool,
     initial: f64,
     run: usize,
     batch: usize,
@@ -124,7 +122,6 @@ impl Design for Config {
             dim: self.dim,
             memories: self.max_memories,
             hops: self.hops,
-            is_tied: self.tied,
             initial: learning.map_or(Initial::Zero, |_| Initial::Normal(self.initial)),
             method: learning.map_or(Method::Sgd, |_| self.recipe.method()),
             clip: self.recipe.clip,

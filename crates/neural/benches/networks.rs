@@ -140,7 +140,6 @@ fn lexical_memory<D: Device>(device: &D) -> neural::Result<LexicalMemory<D>> {
         dim: 200,
         memories: MEMORIES,
         hops: 7,
-        is_tied: false,
         initial: Initial::Normal(0.05),
         method: Method::Sgd,
         clip: 50.0,

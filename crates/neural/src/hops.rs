@@ -211,19 +211,11 @@ impl Hops {
         }
     }
 
-    /// A and B.
-    pub fn tables(&self) -> impl Iterator<Item = &Parameter> {
-        self.embeddings.iter().map(|embedding| &embedding.table)
-    }
-
-    /// B.
-    pub fn read_table(&self) -> &Parameter {
-        &self.embeddings[READ].table
-    }
-
-    /// Adds to the gradients of A and B, from those of A x and B x.
+    /// The gradients of A and B from those of A x and B x.
     pub fn embed_backward<D: Device>(&self, parameters: &mut Parameters<D>, hopping: &Hopping<D>) {
         for (embedding, gradient) in self.embeddings.iter().zip(&hopping.embedded_gradients) {
+            let table = embedding.table.of_mut(&mut parameters.gradients);
+            parameters.device.fill(table, 0.0);
             embedding.backward(parameters, hopping.words.all(), gradient.all());
         }
     }

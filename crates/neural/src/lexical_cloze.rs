@@ -61,7 +61,6 @@ mod tests {
             dim: 4,
             memories: 5,
             hops: 2,
-            is_tied: false,
             initial: Initial::Normal(0.7),
             method: Method::Sgd,
             clip: 50.0,

@@ -28,8 +28,6 @@ pub struct LexicalConfig {
     pub memories: usize,
     /// K (paper: 7).
     pub hops: usize,
-    /// Whether W is B, what is read of a memory (paper: no).
-    pub is_tied: bool,
     /// How parameters begin (Sukhbaatar et al.: normal, with a deviation of 0.05).
     pub initial: Initial,
     /// How they follow their gradient (paper: SGD).
@@ -88,8 +86,7 @@ impl<D: Device> LexicalMemory<D> {
         let LexicalConfig { words, dim, memories, hops, initial, .. } = config;
         let mut plan = Plan::default();
         let hops = Hops::plan(&mut plan, [words, dim], [memories, hops], initial);
-        let tied = config.is_tied.then(|| hops.read_table());
-        let softmax = Softmax::without_bias(&mut plan, [words, dim], initial, tied);
+        let softmax = Softmax::without_bias(&mut plan, [words, dim], initial);
         let parameters = plan.build(device, config.seed)?;
         let optimiser = Optimiser::new(config.method, config.clip, &parameters)?;
         let (learning, judging) = (None, None);
@@ -177,9 +174,6 @@ impl<D: Device> LexicalMemory<D> {
         dropout(gradient, 0);
         self.hops.backward(&mut self.parameters, gradient.all_mut(), hopping);
         (1..).zip(&mut hopping.embedded_gradients).for_each(|(layer, it)| dropout(it, layer));
-        for table in self.hops.tables() {
-            self.softmax.begin_gradient(&mut self.parameters, table);
-        }
         self.hops.embed_backward(&mut self.parameters, hopping);
     }
 }
@@ -252,7 +246,6 @@ mod tests {
             dim: 4,
             memories: 3,
             hops: 3,
-            is_tied: false,
             initial: Initial::Normal(0.7),
             method: Method::Sgd,
             clip: 50.0,
@@ -305,7 +298,7 @@ mod tests {
 
     #[test]
     fn so_are_they_with_dropout_and_a_softmax_over_a_sample() {
-        let dropout = LexicalConfig { dropout: 0.3, is_tied: true, ..config() };
+        let dropout = LexicalConfig { dropout: 0.3, ..config() };
         assert!(gradient_error(dropout, None, &runs(4)) < 1e-6);
         let sampler = Sampler::new(&[1; 30], 12, 5);
         let config = LexicalConfig { words: 30, ..config() };

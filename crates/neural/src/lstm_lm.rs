@@ -268,7 +268,9 @@ impl<D: Device> LstmLm<D> {
         if dropout > 0.0 {
             device.dropout(gradient.all_mut(), dropout, draw.all(), 0);
         }
-        self.softmax.begin_gradient(parameters, &self.embedding.table);
+        if !self.config.is_tied {
+            device.fill(self.embedding.table.of_mut(&mut parameters.gradients), 0.0);
+        }
         self.embedding.backward(parameters, words.all(), gradient.all());
     }
 }

@@ -71,21 +71,10 @@ fn rows_mut<A: Array>(scores: &mut A, layout: Layout) -> MatrixMut<'_, A> {
 
 impl Softmax {
     /// One more output layer, over a table of its own or a tied one.
-    pub fn plan(
-        plan: &mut Plan,
-        shape: [usize; 2],
-        initial: Initial,
-        tied: Option<&Parameter>,
-    ) -> Self {
-        let layer = Self::without_bias(plan, shape, initial, tied);
-        Self { bias: Some(plan.add("output.bias", [1, shape[0]], initial)), ..layer }
-    }
-
-    /// The same without a bias.
     ///
     /// # Panics
     /// If the tied table has another shape.
-    pub fn without_bias(
+    pub fn plan(
         plan: &mut Plan,
         shape: [usize; 2],
         initial: Initial,
@@ -93,14 +82,12 @@ impl Softmax {
     ) -> Self {
         let table = tied.cloned().unwrap_or_else(|| plan.add("output", shape, initial));
         assert_eq!([table.rows(), table.columns()], shape, "the tied table's shape");
-        Self { table, bias: None }
+        Self { table, bias: Some(plan.add("output.bias", [1, shape[0]], initial)) }
     }
 
-    /// Sets the gradient of a table to 0, unless it is this layer's own, which [`Softmax::learn`] has set.
-    pub fn begin_gradient<D: Device>(&self, parameters: &mut Parameters<D>, table: &Parameter) {
-        if *table != self.table {
-            parameters.device.fill(table.of_mut(&mut parameters.gradients), 0.0);
-        }
+    /// One more output layer, over a table of its own and nothing else.
+    pub fn without_bias(plan: &mut Plan, shape: [usize; 2], initial: Initial) -> Self {
+        Self { table: plan.add("output", shape, initial), bias: None }
     }
 
     fn bias<'a, A: Array>(&self, values: &'a A, no_bias: &'a A) -> Part<'a, A> {

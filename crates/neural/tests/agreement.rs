@@ -160,7 +160,6 @@ fn so_do_those_of_a_lexical_memory() {
         dim: 60,
         memories: 31,
         hops: 5,
-        is_tied: false,
         initial: Initial::Normal(0.1),
         method: Method::Sgd,
         clip: 50.0,
@@ -173,7 +172,6 @@ fn so_do_those_of_a_lexical_memory() {
         ("runs of 1", config(), None, (1, 0.01)),
         ("runs of 8", config(), None, (8, 0.01)),
         ("adam", LexicalConfig { method: adam, ..config() }, None, (8, 0.002)),
-        ("tied", LexicalConfig { is_tied: true, ..config() }, None, (8, 0.01)),
         ("sampled", config(), Some(sampler), (8, 0.01)),
     ];
     for (name, config, sampler, how) in cases {

@@ -108,7 +108,6 @@ fn lexical(memories: usize, length: usize) -> Result<f64> {
         dim: 24,
         memories,
         hops: 3,
-        is_tied: false,
         initial: Initial::Normal(0.1),
         method: Method::Adam { decay: 0.0 },
         clip: 50.0,

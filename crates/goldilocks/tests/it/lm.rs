@@ -179,10 +179,10 @@ fn a_model_file_that_is_cut_off_or_missing_is_named() {
         &folder,
         "lm check model",
         &expect![[r#"
-        exit 1
-        error: model/ngrams.bin: damaged model: the file is missing
-        hint: run `goldilocks train` again
-    "#]],
+            exit 1
+            error: model/ngrams.bin: damaged model: the file is missing
+            hint: copy the folder again, or run `goldilocks train` again
+        "#]],
     );
     fs::create_dir(&path).unwrap();
     says(
