@@ -162,11 +162,17 @@ impl Hops {
         }
     }
 
-    /// Room for runs.
+    /// Room for runs; without what [`Hops::backward`] needs, which is most of it, if nothing is learnt.
     ///
     /// # Errors
     /// If the device has too little memory.
-    pub fn hopping<D: Device>(&self, device: &D, runs: &Runs) -> Result<Hopping<D>> {
+    pub fn hopping<D: Device>(
+        &self,
+        device: &D,
+        runs: &Runs,
+        is_learning: bool,
+    ) -> Result<Hopping<D>> {
+        let back = |len: usize| if is_learning { len } else { 0 };
         let shape = self.shape(runs);
         let Shape { width, hops, dim, .. } = shape;
         let n = shape.n_targets();
@@ -178,12 +184,12 @@ impl Hops {
             words: device.words(&runs.words)?,
             bounds: device.words(&runs.bounds)?,
             embedded: pair(runs.words.len() * dim)?,
-            embedded_gradients: pair(runs.words.len() * dim)?,
+            embedded_gradients: pair(back(runs.words.len() * dim))?,
             states,
-            gradients: device.zeros(hops * n * dim)?,
+            gradients: device.zeros(back(hops * n * dim))?,
             attention: device.zeros(hops * n * width)?,
-            scores: device.zeros(hops * n * width)?,
-            times: device.zeros(shape.band(hops).states.batch * shape.memories * dim)?,
+            scores: device.zeros(back(hops * n * width))?,
+            times: device.zeros(back(shape.band(hops).states.batch * shape.memories * dim))?,
             outputs: device.zeros(n * dim)?,
             shape,
         })

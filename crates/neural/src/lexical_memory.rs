@@ -124,7 +124,7 @@ impl<D: Device> LexicalMemory<D> {
     fn judging(&self, runs: &Runs) -> Result<Judging<D>> {
         let (device, n) = (&self.parameters.device, runs.targets.len());
         Ok(Judging {
-            hopping: self.hops.hopping(device, runs)?,
+            hopping: self.hops.hopping(device, runs, false)?,
             targets: device.words(&runs.targets)?,
             log_probs: device.zeros(n)?,
             scores: Scores::new(device, n.min(ROWS), self.config.words)?,
@@ -135,7 +135,7 @@ impl<D: Device> LexicalMemory<D> {
     fn reading(&self, runs: &Runs) -> Result<Reading<D>> {
         let (device, n) = (&self.parameters.device, runs.targets.len());
         Ok(Reading {
-            hopping: self.hops.hopping(device, runs)?,
+            hopping: self.hops.hopping(device, runs, true)?,
             targets: device.words(&runs.targets)?,
             draw: device.words(&[0; 2])?,
             gradient: device.zeros(n * self.config.dim)?,

@@ -421,3 +421,18 @@ fn unknown_names_are_answered_with_the_nearest() {
     "#]],
     );
 }
+
+/// Where there is a GPU, the training succeeds.
+#[test]
+fn a_gpu_that_is_asked_for_and_not_there_is_said_to_be_missing() {
+    let folder = TempDir::new().unwrap();
+    let small = "--set dim=4 --set epochs=1 --set samples=50";
+    let line = format!("train lstm-query --data tales -o model --device cuda {small}");
+    assert!(goldilocks(folder.path(), &["build", "-o", "tales"]).starts_with("exit 0\n"));
+    let said = goldilocks(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    if !said.starts_with("exit 0\n") {
+        assert!(said.contains("error: no GPU can be used: "), "{said}");
+        assert!(said.contains("hint: `--device cpu` needs none"), "{said}");
+        assert!(!folder.path().join("model").exists());
+    }
+}
