@@ -2,6 +2,7 @@
 //!
 //! ```toml
 //! title = "Windows"               # what the report is called
+//! like = "table-2"                # one of the paper's, of which all holds that is not said here
 //! tables = ["variants"]           # the tables that it fills
 //! on = ["valid"]                  # the splits that are answered
 //! seeds = 3                       # of every row that does not say otherwise; or, on data that is not embedded, of some
@@ -208,8 +209,11 @@ impl Experiment {
 
     fn from_toml(path: &Path, text: &str) -> Result<Self> {
         let wrong = |message: String| Failure::Experiment { path: path.to_owned(), message };
-        let mut experiment: Self =
-            toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let mut experiment: Self = match like(text).map_err(wrong)? {
+            Some(merged) => merged.try_into(),
+            None => toml::from_str(text),
+        }
+        .map_err(|error: toml::de::Error| wrong(error.to_string()))?;
         for table in &experiment.tables {
             if TableKind::from_code(table).is_none() {
                 let known = TableKind::ALL.map(TableKind::code).join("`, `");
@@ -387,6 +391,20 @@ impl Planned {
     }
 }
 
+/// An experiment with what it does not say itself from the one that it is like; none if it is like none.
+fn like(text: &str) -> Result<Option<Table>, String> {
+    let mut own: Table = toml::from_str(text).map_err(|error| error.to_string())?;
+    let Some(name) = own.remove("like") else { return Ok(None) };
+    let named = EXPERIMENTS.iter().find(|(known, _)| name.as_str() == Some(known));
+    let (_, base) = named.ok_or_else(|| {
+        let known: Vec<&str> = names().collect();
+        format!("like: expected `{}`, found {name}", known.join("`, `"))
+    })?;
+    let mut merged: Table = toml::from_str(base).map_err(|error| error.to_string())?;
+    merged.extend(own);
+    Ok(Some(merged))
+}
+
 /// The models of Table 2: those of the paper's sections, not of its appendices.
 fn table_2() -> impl Iterator<Item = &'static Entry> {
     MODELS.iter().filter(|entry| entry.section.starts_with('§'))
@@ -428,6 +446,20 @@ mod tests {
             error(&format!("{row}name = '../x'")),
             "own.toml: row `../x`: a name is part of a file's name"
         );
+    }
+
+    #[test]
+    fn an_experiment_that_is_like_another_says_only_what_differs() {
+        let plan = |name| Experiment::named(name).unwrap().plan(false).unwrap();
+        let rows =
+            |name| plan(name).into_iter().map(|row| (row.name, row.changed)).collect::<Vec<_>>();
+        assert_eq!(rows("validation"), rows("table-2"));
+        assert_eq!(Experiment::named("validation").unwrap().on, [Split::Valid]);
+        let read = |text: &str| Experiment::from_toml(Path::new("own.toml"), text);
+        let error = read("like = 'table-7'").unwrap_err().to_string();
+        assert!(error.starts_with("own.toml: like: expected `table-1`, "), "{error}");
+        let error = read("like = 'table-2'\ntitel = 'x'").unwrap_err().to_string();
+        assert!(error.contains("unknown field `titel`"), "{error}");
     }
 
     #[test]

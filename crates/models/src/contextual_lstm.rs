@@ -4,16 +4,15 @@
 //! It learns from running text with the sentences before each word as context, or from the training
 //! questions, as the memory networks do.
 
-use neural::{
-    Attention, Cloze, Contexts, Initial, Joining, LstmConfig, LstmLm, Method, Streams, Window,
-};
+use neural::{Attention, Cloze, Contexts, Initial, Joining, LstmConfig, LstmLm, Streams, Window};
 use numerics::device::{Device, NO_TARGET};
 use serde::Deserialize;
 
 use crate::language_learner::Pieces;
 use crate::language_network::{self, Design, Source};
 use crate::language_settings::{
-    CLIP, DIM, DROPOUT, INITIAL, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, TIED, WEIGHT_DECAY,
+    CLIP, DIM, DROPOUT, INITIAL, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, Start, TIED,
+    WEIGHT_DECAY,
 };
 use crate::learnt::WEIGHTS;
 use crate::lexicon::{END, LOWERCASE, MIN_COUNT};
@@ -110,20 +109,16 @@ pub(crate) const ENTRY: Entry = Entry {
 
 #[derive(Clone, Debug, Deserialize)]
 struct Config {
-    dim: usize,
     window: usize,
     context: usize,
     max_words: usize,
     burn_in: bool,
     joining: Joins,
     learns_from: LearnsFrom,
-    dropout: f64,
     tied: bool,
-    initial: f64,
     streams: usize,
     steps: usize,
     forgets: bool,
-    samples: Option<usize>,
     #[serde(flatten)]
     recipe: Recipe,
 }
@@ -168,22 +163,21 @@ impl Design for Config {
         &self,
         device: &D,
         n_words: usize,
-        learning: Option<(&Source<'_>, u64)>,
+        start: Start,
     ) -> Result<LstmLm<D>> {
+        let Recipe { dim, dropout, clip, .. } = self.recipe;
         let config = LstmConfig {
             words: n_words,
-            units: self.dim,
+            units: dim,
             attention: Some(self.attention()?),
             is_tied: self.tied,
-            initial: learning.map_or(Initial::Zero, |_| Initial::Uniform(self.initial)),
-            method: learning.map_or(Method::Sgd, |_| self.recipe.method()),
-            clip: self.recipe.clip,
-            dropout: self.dropout,
-            seed: learning.map_or(0, |(_, seed)| seed),
+            initial: start.initial(Initial::Uniform),
+            method: start.method,
+            clip,
+            dropout,
+            seed: start.seed,
         };
-        let sampler =
-            |(source, seed): (&Source<'_>, u64)| source.sampler(n_words, self.samples, seed);
-        Ok(LstmLm::new(device, config, learning.and_then(sampler))?)
+        Ok(LstmLm::new(device, config, start.sampler)?)
     }
 
     fn pieces<'t>(&self, source: &'t Source<'t>) -> (ContextualPieces<'t>, usize) {
@@ -192,8 +186,7 @@ impl Design for Config {
         match self.learns_from {
             LearnsFrom::Text => (ContextualPieces::Text(streams(), self.clone()), 1),
             LearnsFrom::Questions => {
-                let answered = |&place: &u32| source.part.example(place as usize).answer.is_some();
-                let places = (0..source.part.len() as u32).filter(answered).collect();
+                let places = source.part.answered();
                 (ContextualPieces::Questions { source, places, config: self.clone() }, self.streams)
             }
         }

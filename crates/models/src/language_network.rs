@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use corpus::{Vocabulary, WordId};
-use neural::{Cloze, FillsBlanks, Network, Sampler, Tables, Text};
+use neural::{Cloze, FillsBlanks, Network, Tables, Text};
 use numerics::device::{Cpu, Device};
 use questions::{BLANK, Example, Question};
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ use crate::checkpoint::Epoch;
 use crate::device_choice::{OnDevice, compute, gpu, instead};
 use crate::folder::{read_toml, write_toml};
 use crate::language_learner::{LanguageLearner, Pieces};
-use crate::language_settings::Recipe;
+use crate::language_settings::{Recipe, Start};
 use crate::lexicon::{END, Lexicon, UNKNOWN};
 use crate::lowercase::Lowercase;
 use crate::running_text::Books;
@@ -47,12 +47,12 @@ pub(crate) trait Design: Clone + Send + Sync + 'static {
     /// A text as it learns from it.
     type Pieces<'t>: Pieces<Batch = Self::Batch>;
 
-    /// A network before training, from a seed; without what only training needs if there is no text.
+    /// A network before training.
     fn network<D: Device<Real = f32>>(
         &self,
         device: &D,
         n_words: usize,
-        learning: Option<(&Source<'_>, u64)>,
+        start: Start,
     ) -> Result<Self::Network<D>>;
 
     /// A text in the pieces that the network learns from, and how many of them make a mini-batch.
@@ -76,11 +76,6 @@ pub(crate) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Draws words for a softmax over samples, if it is to be one.
-    pub fn sampler(&self, n_words: usize, samples: Option<usize>, seed: u64) -> Option<Sampler> {
-        Some(Sampler::new(&self.text.counts(n_words), samples?, seed))
-    }
-
     fn new(part: &'a Part<'a>, books: &Books<'_>, lexicon: &Lexicon) -> Self {
         let numbers = lexicon.numbers_of(part.vocabulary());
         Self { text: text_of(books, &numbers), part, numbers }
@@ -175,9 +170,9 @@ impl<S: Design> OnDevice for Learning<'_, S> {
     type Output = (Tables, Vec<Epoch>);
 
     fn on<D: Device<Real = f32>>(&self, device: D) -> Result<Self::Output> {
-        let learning = Some((&self.train, self.training.seed));
-        let network = self.design.network(&device, self.n_words, learning)?;
         let recipe = self.design.recipe();
+        let start = recipe.start(&self.train.text, self.n_words, self.training.seed);
+        let network = self.design.network(&device, self.n_words, start)?;
         let (train, batch) = self.design.pieces(&self.train);
         let (valid, _) = self.design.pieces(&self.valid);
         let mut learner = LanguageLearner::new(network, [train, valid], recipe, batch)?;
@@ -191,7 +186,7 @@ impl<S: Design> OnDevice for Learning<'_, S> {
 pub(crate) fn load<S: Design>(design: S, saved: &Saved<'_>) -> Result<Box<dyn Model>> {
     let lexicon = Lexicon::read(saved.folder, design.recipe().lowercase)?;
     let Epochs { epochs } = read_toml(&saved.folder.join(EPOCHS))?;
-    let shapes = design.network(&Cpu::default(), lexicon.len(), None)?.shapes();
+    let shapes = design.network(&Cpu::default(), lexicon.len(), Start::answering())?.shapes();
     let tables = learnt::read_tables(saved.folder, lexicon.words(), &shapes)?;
     let tables = shapes.iter().map(|(name, ..)| (*name).to_owned()).zip(tables).collect();
     let learnt = Learnt { settings: saved.settings.clone(), lexicon, tables, epochs };
@@ -237,7 +232,8 @@ impl<S: Design> OnDevice for Filling<'_, S> {
     type Output = Box<dyn FillsBlanks>;
 
     fn on<D: Device<Real = f32>>(&self, device: D) -> Result<Box<dyn FillsBlanks>> {
-        let mut network = self.design.network(&device, self.learnt.lexicon.len(), None)?;
+        let n_words = self.learnt.lexicon.len();
+        let mut network = self.design.network(&device, n_words, Start::answering())?;
         network.set_weights(&self.learnt.tables)?;
         Ok(Box::new(network))
     }

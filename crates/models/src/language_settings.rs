@@ -1,6 +1,6 @@
 //! What can be set about language networks (§4.4, Appendix A): how they learn, and the words that they know.
 
-use neural::Method;
+use neural::{Initial, Method, Sampler, Text};
 use serde::Deserialize;
 
 use crate::Setting;
@@ -102,9 +102,13 @@ pub(crate) const SAMPLES: Setting = Setting {
           on a processor faster.",
 };
 
-/// How a language network learns, to be flattened into a model's `Config`.
+/// What all language networks can be set to, to be flattened into a model's `Config`.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Recipe {
+    pub dim: usize,
+    pub dropout: f64,
+    initial: f64,
+    samples: Option<usize>,
     pub learning_rate: f64,
     pub epochs: usize,
     pub patience: usize,
@@ -132,13 +136,40 @@ enum Optimiser {
     Adam,
 }
 
-impl Recipe {
+/// How a network begins.
+pub(crate) struct Start {
+    /// First weights are drawn within this bound, or with this deviation; none if it only answers.
+    initial: Option<f64>,
     /// How weights follow their gradient.
-    pub fn method(&self) -> Method {
-        match self.optimiser {
+    pub method: Method,
+    /// Where all chance comes from.
+    pub seed: u64,
+    /// Draws words for a softmax over samples, if it is to be one.
+    pub sampler: Option<Sampler>,
+}
+
+impl Start {
+    /// Of a network that only answers.
+    pub fn answering() -> Self {
+        Self { initial: None, method: Method::Sgd, seed: 0, sampler: None }
+    }
+
+    /// How first weights are drawn, with a kind of distribution.
+    pub fn initial(&self, kind: fn(f64) -> Initial) -> Initial {
+        self.initial.map_or(Initial::Zero, kind)
+    }
+}
+
+impl Recipe {
+    /// How a network begins that learns from a text with so many different words.
+    pub fn start(&self, text: &Text, n_words: usize, seed: u64) -> Start {
+        let method = match self.optimiser {
             Optimiser::Sgd => Method::Sgd,
             Optimiser::Adam => Method::Adam { decay: self.weight_decay },
-        }
+        };
+        let sampler = |size| Sampler::new(&text.counts(n_words), size, seed);
+        let sampler = self.samples.map(sampler);
+        Start { initial: Some(self.initial), method, seed, sampler }
     }
 
     /// For the training loop, with so many pieces of text a mini-batch.
@@ -182,7 +213,7 @@ mod tests {
 
     fn recipe(schedule: &str) -> Recipe {
         let text = format!(
-            "learning_rate = 0.5\nepochs = 4\npatience = 2\nschedule = '{schedule}'\nshrink = 2\n\
+            "dim = 4\ndropout = 0\ninitial = 0.1\nlearning_rate = 0.5\nepochs = 4\npatience = 2\nschedule = '{schedule}'\nshrink = 2\n\
              optimiser = 'sgd'\nweight_decay = 0\nclip = 5\nmin_count = 2\nlowercase = false\nweights = 'f32'"
         );
         toml::from_str(&text).unwrap()

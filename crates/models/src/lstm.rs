@@ -4,14 +4,15 @@
 //! Both rows of Table 2 are one network, trained on the running text of the training books; they differ in
 //! what is read before the query.
 
-use neural::{Cloze, Initial, LstmConfig, LstmLm, Method, Streams, Window};
+use neural::{Cloze, Initial, LstmConfig, LstmLm, Streams, Window};
 use numerics::device::Device;
 use serde::Deserialize;
 
 use crate::language_learner::Pieces;
 use crate::language_network::{self, Design, Source};
 use crate::language_settings::{
-    CLIP, DIM, DROPOUT, INITIAL, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, TIED, WEIGHT_DECAY,
+    CLIP, DIM, DROPOUT, INITIAL, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, Start, TIED,
+    WEIGHT_DECAY,
 };
 use crate::learnt::WEIGHTS;
 use crate::lexicon::{LOWERCASE, MIN_COUNT};
@@ -90,14 +91,10 @@ pub(crate) const CONTEXT_QUERY: Entry = Entry {
 
 #[derive(Clone, Debug, Deserialize)]
 struct Config {
-    dim: usize,
-    dropout: f64,
     tied: bool,
-    initial: f64,
     streams: usize,
     steps: usize,
     forgets: bool,
-    samples: Option<usize>,
     #[serde(flatten)]
     recipe: Recipe,
 }
@@ -129,22 +126,21 @@ impl Design for Lstm {
         &self,
         device: &D,
         n_words: usize,
-        learning: Option<(&Source<'_>, u64)>,
+        start: Start,
     ) -> Result<LstmLm<D>> {
-        let Config { dim, dropout, tied, initial, samples, .. } = self.config;
+        let Recipe { dim, dropout, clip, .. } = self.config.recipe;
         let config = LstmConfig {
             words: n_words,
             units: dim,
             attention: None,
-            is_tied: tied,
-            initial: learning.map_or(Initial::Zero, |_| Initial::Uniform(initial)),
-            method: learning.map_or(Method::Sgd, |_| self.config.recipe.method()),
-            clip: self.config.recipe.clip,
+            is_tied: self.config.tied,
+            initial: start.initial(Initial::Uniform),
+            method: start.method,
+            clip,
             dropout,
-            seed: learning.map_or(0, |(_, seed)| seed),
+            seed: start.seed,
         };
-        let sampler = |(source, seed): (&Source<'_>, u64)| source.sampler(n_words, samples, seed);
-        Ok(LstmLm::new(device, config, learning.and_then(sampler))?)
+        Ok(LstmLm::new(device, config, start.sampler)?)
     }
 
     fn pieces<'t>(&self, source: &'t Source<'t>) -> (Streams<'t>, usize) {

@@ -6,14 +6,14 @@
 
 use std::ops::Range;
 
-use neural::{Cloze, Initial, LexicalConfig, LexicalMemory, Method, Runs};
+use neural::{Cloze, Initial, LexicalConfig, LexicalMemory, Runs};
 use numerics::device::Device;
 use serde::Deserialize;
 
 use crate::language_learner::Pieces;
 use crate::language_network::{self, Design, Source};
 use crate::language_settings::{
-    CLIP, DIM, DROPOUT, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, WEIGHT_DECAY,
+    CLIP, DIM, DROPOUT, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, Start, WEIGHT_DECAY,
 };
 use crate::learnt::WEIGHTS;
 use crate::lexicon::{LOWERCASE, MIN_COUNT};
@@ -94,14 +94,10 @@ pub(crate) const ENTRY: Entry = Entry {
 
 #[derive(Clone, Debug, Deserialize)]
 struct Config {
-    dim: usize,
     max_memories: usize,
     hops: usize,
-    dropout: f64,
-    initial: f64,
     run: usize,
     batch: usize,
-    samples: Option<usize>,
     #[serde(flatten)]
     recipe: Recipe,
 }
@@ -115,22 +111,21 @@ impl Design for Config {
         &self,
         device: &D,
         n_words: usize,
-        learning: Option<(&Source<'_>, u64)>,
+        start: Start,
     ) -> Result<LexicalMemory<D>> {
+        let Recipe { dim, dropout, clip, .. } = self.recipe;
         let config = LexicalConfig {
             words: n_words,
-            dim: self.dim,
+            dim,
             memories: self.max_memories,
             hops: self.hops,
-            initial: learning.map_or(Initial::Zero, |_| Initial::Normal(self.initial)),
-            method: learning.map_or(Method::Sgd, |_| self.recipe.method()),
-            clip: self.recipe.clip,
-            dropout: self.dropout,
-            seed: learning.map_or(0, |(_, seed)| seed),
+            initial: start.initial(Initial::Normal),
+            method: start.method,
+            clip,
+            dropout,
+            seed: start.seed,
         };
-        let sampler =
-            |(source, seed): (&Source<'_>, u64)| source.sampler(n_words, self.samples, seed);
-        Ok(LexicalMemory::new(device, config, learning.and_then(sampler))?)
+        Ok(LexicalMemory::new(device, config, start.sampler)?)
     }
 
     fn pieces<'t>(&self, source: &'t Source<'t>) -> (TextRuns<'t>, usize) {
