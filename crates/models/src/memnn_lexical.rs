@@ -82,7 +82,8 @@ pub(crate) const ENTRY: Entry = Entry {
         RUNS,
         SAMPLES,
         MIN_COUNT,
-        LOWERCASE,
+        // Appendix A: «lowercased for all Memory Networks».
+        Setting { default: "true", ..LOWERCASE },
         WEIGHTS,
     ],
     learns: true,

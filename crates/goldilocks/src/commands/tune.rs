@@ -246,6 +246,9 @@ impl Tuning<'_> {
         let mut training = Training::new(&self.set, trial.seed, &report);
         training.device = self.options.device.device;
         training.train = training.train.sample(trial.fraction, self.options.seed);
+        // A trial that is killed goes on; only one runs at a time.
+        let checkpoints = self.options.output.join("checkpoints");
+        training.checkpoints = Some(checkpoints.as_path()).filter(|_| self.entry.learns);
         let (valid, error) = match (self.entry.train)(settings, &training) {
             Ok(model) => {
                 let answering = Answering { controls: Vec::new(), seed: trial.seed };
@@ -262,6 +265,9 @@ impl Tuning<'_> {
             }
             Err(error) => return Err(error.into()),
         };
+        if checkpoints.exists() {
+            fs::remove_dir_all(&checkpoints).map_err(Failure::file(&checkpoints))?;
+        }
         let mean = mean(&valid);
         Ok(Outcome { trial, valid, mean, error, seconds: started.elapsed().as_secs_f64() })
     }

@@ -97,6 +97,14 @@ fn a_tuned_grid_goes_on_where_it_stopped() {
 }
 
 #[test]
+fn checkpoints_of_a_trial_are_gone_when_it_is_done() {
+    let folder = with_model();
+    let line = "tune embedding-window --data tales -o tuned --grid dim=4,8 --set epochs=1";
+    run(folder.path(), line);
+    assert_eq!(files_below(&folder.path().join("tuned")), ["trials.jsonl"]);
+}
+
+#[test]
 fn the_best_of_a_grid_is_trained_from_several_seeds() {
     let folder = with_model();
     let line = "tune word-distance --data tales -o tuned --grid max_penalty=1,5 --seeds 3 --json";
