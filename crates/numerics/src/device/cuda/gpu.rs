@@ -150,21 +150,40 @@ fn compile(context: &Arc<CudaContext>) -> Result<BTreeMap<&'static str, CudaFunc
         ..nvrtc::CompileOptions::default()
     };
     let compiled = nvrtc::compile_ptx_with_opts(include_str!("kernels.cu"), options);
-    let module = context.load_module(compiled.map_err(no_device)?).map_err(driver)?;
+    let loaded = context.load_module(compiled.map_err(|error| no_device(not_compiled(&error)))?);
+    let module = loaded.map_err(|error| match error {
+        DriverError(sys::CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION) => {
+            no_device("the driver is too old for the CUDA libraries that were found")
+        }
+        error => driver(error),
+    })?;
     let load = |name| Ok((name, module.load_function(name).map_err(driver)?));
     KERNELS.into_iter().map(load).collect()
 }
 
+/// What NVRTC says of kernels that it does not take.
+fn not_compiled(error: &nvrtc::CompileError) -> String {
+    let reason = match error {
+        nvrtc::CompileError::CompileError { log, .. } => log.to_string_lossy().trim().to_owned(),
+        other => other.to_string(),
+    };
+    format!("NVRTC can't compile the kernels: {reason}")
+}
+
+/// What cuBLAS says of an error of its own.
+pub fn said_by_blas(error: &blas::CublasError) -> String {
+    format!("cuBLAS: {:?}", error.0)
+}
+
 fn open_blas(stream: &CudaStream, workspace: &CudaArray<u8>) -> Result<Blas> {
-    let blas = Blas(blas::create_handle().map_err(no_device)?);
+    let failed = |error: blas::CublasError| no_device(said_by_blas(&error));
+    let blas = Blas(blas::create_handle().map_err(failed)?);
     #[expect(unsafe_code, reason = "handles of cuBLAS have no safe door")]
     // SAFETY: stream and workspace live as long as the handle: `Gpu` holds all three.
     unsafe {
-        blas::set_stream(blas.0, stream.cu_stream().cast()).map_err(no_device)?;
+        blas::set_stream(blas.0, stream.cu_stream().cast()).map_err(failed)?;
         let address = workspace.first as *mut std::ffi::c_void;
-        blas_sys::cublasSetWorkspace_v2(blas.0, address, workspace.len)
-            .result()
-            .map_err(no_device)?;
+        blas_sys::cublasSetWorkspace_v2(blas.0, address, workspace.len).result().map_err(failed)?;
     }
     Ok(blas)
 }

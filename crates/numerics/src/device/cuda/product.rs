@@ -3,7 +3,7 @@
 use cudarc::cublas::{result as blas, sys};
 
 use super::Numbers;
-use super::gpu::Gpu;
+use super::gpu::{Gpu, said_by_blas};
 use crate::device::part::shape_of_product;
 use crate::device::{Layout, Matrix, MatrixMut};
 
@@ -64,6 +64,6 @@ pub fn multiply(
         )
     };
     if let Err(error) = result {
-        gpu.fail(error.to_string());
+        gpu.fail(said_by_blas(&error));
     }
 }
