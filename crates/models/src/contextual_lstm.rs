@@ -4,10 +4,11 @@
 //! It learns from running text with the sentences before each word as context, or from the training
 //! questions, as the memory networks do.
 
-use neural::{Attention, Cloze, Contexts, Initial, Joining, LstmConfig, LstmLm, Streams, Window};
+use neural::{Attention, Cloze, Contexts, Joining, LstmLm, Streams, Window};
 use numerics::device::{Device, NO_TARGET};
 use serde::Deserialize;
 
+use crate::language_answers;
 use crate::language_learner::Pieces;
 use crate::language_network::{self, Design, Source};
 use crate::language_settings::{
@@ -16,7 +17,7 @@ use crate::language_settings::{
 };
 use crate::learnt::WEIGHTS;
 use crate::lexicon::{END, LOWERCASE, MIN_COUNT};
-use crate::lstm::{FORGETS, STEPS, STREAMS};
+use crate::lstm::{self, FORGETS, STEPS, STREAMS};
 use crate::settings::Range;
 use crate::{Entry, Error, Result, Setting, epochs};
 
@@ -104,7 +105,7 @@ pub(crate) const ENTRY: Entry = Entry {
     train: |settings, training| {
         language_network::train(settings.config::<Config>(), settings, training)
     },
-    load: |saved| language_network::load(saved.settings.config::<Config>(), saved),
+    load: |saved| language_answers::load(saved.settings.config::<Config>(), saved),
 };
 
 #[derive(Clone, Debug, Deserialize)]
@@ -165,19 +166,8 @@ impl Design for Config {
         n_words: usize,
         start: Start,
     ) -> Result<LstmLm<D>> {
-        let Recipe { dim, dropout, clip, .. } = self.recipe;
-        let config = LstmConfig {
-            words: n_words,
-            units: dim,
-            attention: Some(self.attention()?),
-            is_tied: self.tied,
-            initial: start.initial(Initial::Uniform),
-            method: start.method,
-            clip,
-            dropout,
-            seed: start.seed,
-        };
-        Ok(LstmLm::new(device, config, start.sampler)?)
+        let attention = Some(self.attention()?);
+        lstm::network(device, n_words, (&self.recipe, start), (self.tied, attention))
     }
 
     fn pieces<'t>(&self, source: &'t Source<'t>) -> (ContextualPieces<'t>, usize) {

@@ -47,6 +47,7 @@ mod explanation;
 #[cfg(test)]
 mod fixture;
 mod folder;
+mod language_answers;
 mod language_learner;
 mod language_model;
 mod language_network;

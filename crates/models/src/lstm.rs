@@ -4,10 +4,11 @@
 //! Both rows of Table 2 are one network, trained on the running text of the training books; they differ in
 //! what is read before the query.
 
-use neural::{Cloze, Initial, LstmConfig, LstmLm, Streams, Window};
+use neural::{Attention, Cloze, Initial, LstmConfig, LstmLm, Streams, Window};
 use numerics::device::Device;
 use serde::Deserialize;
 
+use crate::language_answers;
 use crate::language_learner::Pieces;
 use crate::language_network::{self, Design, Source};
 use crate::language_settings::{
@@ -76,7 +77,7 @@ pub(crate) const QUERY: Entry = Entry {
     train: |settings, training| {
         language_network::train(Lstm::new(settings.config(), false), settings, training)
     },
-    load: |saved| language_network::load(Lstm::new(saved.settings.config(), false), saved),
+    load: |saved| language_answers::load(Lstm::new(saved.settings.config(), false), saved),
 };
 
 pub(crate) const CONTEXT_QUERY: Entry = Entry {
@@ -85,7 +86,7 @@ pub(crate) const CONTEXT_QUERY: Entry = Entry {
     train: |settings, training| {
         language_network::train(Lstm::new(settings.config(), true), settings, training)
     },
-    load: |saved| language_network::load(Lstm::new(saved.settings.config(), true), saved),
+    load: |saved| language_answers::load(Lstm::new(saved.settings.config(), true), saved),
     ..QUERY
 };
 
@@ -117,6 +118,27 @@ pub(crate) fn of(settings: &crate::Settings) -> impl Design {
     Lstm::new(settings.config(), false)
 }
 
+/// An LSTM, contextual or not.
+pub(crate) fn network<D: Device<Real = f32>>(
+    device: &D,
+    n_words: usize,
+    (recipe, start): (&Recipe, Start),
+    (is_tied, attention): (bool, Option<Attention>),
+) -> Result<LstmLm<D>> {
+    let config = LstmConfig {
+        words: n_words,
+        units: recipe.dim,
+        attention,
+        is_tied,
+        initial: start.initial(Initial::Uniform),
+        method: start.method,
+        clip: recipe.clip,
+        dropout: recipe.dropout,
+        seed: start.seed,
+    };
+    Ok(LstmLm::new(device, config, start.sampler)?)
+}
+
 impl Design for Lstm {
     type Batch = Window;
     type Network<D: Device<Real = f32>> = LstmLm<D>;
@@ -128,19 +150,7 @@ impl Design for Lstm {
         n_words: usize,
         start: Start,
     ) -> Result<LstmLm<D>> {
-        let Recipe { dim, dropout, clip, .. } = self.config.recipe;
-        let config = LstmConfig {
-            words: n_words,
-            units: dim,
-            attention: None,
-            is_tied: self.config.tied,
-            initial: start.initial(Initial::Uniform),
-            method: start.method,
-            clip,
-            dropout,
-            seed: start.seed,
-        };
-        Ok(LstmLm::new(device, config, start.sampler)?)
+        network(device, n_words, (&self.config.recipe, start), (self.config.tied, None))
     }
 
     fn pieces<'t>(&self, source: &'t Source<'t>) -> (Streams<'t>, usize) {

@@ -10,6 +10,7 @@ use neural::{Cloze, Initial, LexicalConfig, LexicalMemory, Runs};
 use numerics::device::Device;
 use serde::Deserialize;
 
+use crate::language_answers;
 use crate::language_learner::Pieces;
 use crate::language_network::{self, Design, Source};
 use crate::language_settings::{
@@ -90,7 +91,7 @@ pub(crate) const ENTRY: Entry = Entry {
     train: |settings, training| {
         language_network::train(settings.config::<Config>(), settings, training)
     },
-    load: |saved| language_network::load(saved.settings.config::<Config>(), saved),
+    load: |saved| language_answers::load(saved.settings.config::<Config>(), saved),
 };
 
 #[derive(Clone, Debug, Deserialize)]
