@@ -1,7 +1,7 @@
 //! Checks of a whole network's gradients against central differences in `f64`, for the tests.
 
 use numerics::Table;
-use numerics::check::worst_error;
+use numerics::check::worst_error_of_smooth;
 use numerics::device::{Cpu, Device};
 
 use crate::Parameters;
@@ -31,7 +31,7 @@ pub fn worst_gradient_error<N>(
         assert!(largest > 0.0, "{parameter:?} gets a gradient");
         let values = device.read(parameter.of(&parameters(network).values)).unwrap();
         let mut table = Table::from_values(parameter.rows(), parameter.columns(), &values).unwrap();
-        let error = worst_error(&mut table, gradient, largest * 1e-3, |table| {
+        let error = worst_error_of_smooth(&mut table, gradient, largest * 1e-3, |table| {
             device
                 .write(parameter.of_mut(&mut parameters(network).values), table.values())
                 .unwrap();
