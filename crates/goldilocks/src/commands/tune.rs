@@ -6,17 +6,20 @@
 //!
 //! The file is written whole after each trial, and trials that it holds are not run again. The test split is not read.
 
+mod summary;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Result;
-use evaluation::{Predictions, Spread};
+use evaluation::Predictions;
 use models::{Entry, Settings, Training};
 use questions::{QuestionSet, Split};
 use serde::{Deserialize, Serialize};
 
+use self::summary::Summary;
 use super::answer::Answering;
 use super::print;
 use crate::cli::VERSION;
@@ -285,117 +288,6 @@ fn mean(valid: &BTreeMap<String, f64>) -> Option<f64> {
     match classes.len() {
         0 => valid.get("all").copied(),
         n => Some(classes.iter().sum::<f64>() / n as f64),
-    }
-}
-
-/// What is printed at the end.
-struct Summary<'a> {
-    options: &'a Options,
-    keys: Vec<String>,
-    tried: Vec<Outcome>,
-    best: usize,
-    of_seeds: Vec<Outcome>,
-}
-
-/// The columns after the settings, as far as there are figures for them.
-const COLUMNS: [&str; 5] = ["NE", "CN", "V", "P", "all"];
-
-impl Summary<'_> {
-    fn columns(&self) -> impl Iterator<Item = &'static str> {
-        let valid = &self.tried[self.best].valid;
-        COLUMNS.into_iter().filter(|code| valid.contains_key(*code))
-    }
-
-    fn text(&self) -> String {
-        let width = |key: &String| {
-            let values =
-                self.tried.iter().map(|outcome| outcome.trial.settings[key].chars().count());
-            values.chain([key.len()]).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = self.keys.iter().map(width).collect();
-        let settings = |values: Vec<&String>| -> String {
-            let cells =
-                values.iter().zip(&widths).map(|(value, width)| format!("{value:>width$}  "));
-            cells.collect()
-        };
-        let columns = self.columns().chain(["mean", "s"]).map(|name| format!("{name:>6}"));
-        let mut text =
-            format!("  {}{}\n", settings(self.keys.iter().collect()), columns.collect::<String>());
-        for (place, outcome) in self.tried.iter().enumerate() {
-            let mark = if place == self.best { '*' } else { ' ' };
-            let values = self.keys.iter().map(|key| &outcome.trial.settings[key]).collect();
-            text += &format!("{mark} {}{}\n", settings(values), self.figures(outcome));
-        }
-        text += "* best mean of the classes on the validation split\n";
-        for (code, spread) in self.spreads() {
-            let deviation = spread.deviation.map_or(String::new(), |sd| format!(" ± {sd:.3}"));
-            let seeds = if code == "mean" {
-                format!("   {} seeds of it, all questions", spread.seeds)
-            } else {
-                String::new()
-            };
-            text += &format!("\n{code:>6}  {:.3}{deviation}{seeds}", spread.mean);
-        }
-        for outcome in &self.of_seeds {
-            if let Some(error) = &outcome.error {
-                text += &format!("\nseed {} failed: {error}", outcome.trial.seed);
-            }
-        }
-        text += if self.of_seeds.is_empty() { "" } else { "\n" };
-        text + &format!("\n{}\n", self.command())
-    }
-
-    fn figures(&self, outcome: &Outcome) -> String {
-        match &outcome.error {
-            Some(error) => format!("  failed: {error}"),
-            None => {
-                let shares = self.columns().map(|code| outcome.valid.get(code).copied());
-                let shares = shares.chain([outcome.mean]).flatten();
-                let shares = shares
-                    .map(|share| format!("{:>6}", format!("{share:.3}").trim_start_matches('0')));
-                format!("{}{:>6.1}", shares.collect::<String>(), outcome.seconds)
-            }
-        }
-    }
-
-    /// Mean and deviation over the seeds of the best setting.
-    fn spreads(&self) -> Vec<(&'static str, Spread)> {
-        if self.of_seeds.is_empty() {
-            return Vec::new();
-        }
-        let spread = |code: &'static str| {
-            let share = |outcome: &Outcome| match code {
-                "mean" => outcome.mean,
-                _ => outcome.valid.get(code).copied(),
-            };
-            let shares: Option<Vec<f64>> = self.of_seeds.iter().map(share).collect();
-            Some((code, Spread::of(&shares?)))
-        };
-        self.columns().chain(["mean"]).filter_map(spread).collect()
-    }
-
-    /// How to train the best.
-    fn command(&self) -> String {
-        let chosen = &self.tried[self.best].trial.settings;
-        let fixed = self.options.settings.iter().map(|text| format!(" --set {text}"));
-        let found = self.keys.iter().map(|key| format!(" --set {key}={}", chosen[key]));
-        let Options { model, data, seed, .. } = self.options;
-        let settings: String = fixed.chain(found).collect();
-        format!(
-            "goldilocks train {model} --data {} -o MODELDIR{settings} --seed {seed}",
-            data.display()
-        )
-    }
-
-    fn json(&self) -> Result<String> {
-        let seeds: BTreeMap<&str, Spread> = self.spreads().into_iter().collect();
-        let value = serde_json::json!({
-            "trials": self.tried,
-            "best": self.best,
-            "seeds": { "trials": self.of_seeds, "spread": seeds },
-            "train": self.command(),
-        });
-        Ok(serde_json::to_string_pretty(&value)? + "\n")
     }
 }
 
