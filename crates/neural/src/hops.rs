@@ -8,9 +8,16 @@
 //!
 //! The targets of a run look at the same words, each shifted by one. So their scores (A x)ᵀ u are a product of the
 //! run's states with its n + L − 1 words, L × (n + L − 1), of which target j looks at the columns from j on: a
-//! diagonal band. In memory the band is a matrix of its own, L × n, whose rows stand n + L apart, so the
-//! times' part, in which memory i of each target has the same embedding, is a product too. With L = 1 the band
-//! is the whole.
+//! diagonal band. In memory a run has L · (n + L) numbers, so the bands of all runs are one matrix, targets × n,
+//! whose rows stand n + L apart; then the times' part, in which memory i of each target has the same
+//! embedding, is one product too.
+//!
+//! ```text
+//! words    w₀ w₁ w₂ w₃ w₄         n = 3, L = 3; · is no memory of the target
+//! run      α  α  α  ·  ·          band    α  α  α  ·  ·  ·
+//!          ·  α  α  α  ·                  α  α  α  ·  ·  ·
+//!          ·  ·  α  α  α  ·  ·  ·         α  α  α  ·  ·  ·
+//! ```
 
 use std::ops::Range;
 
@@ -50,12 +57,10 @@ pub struct Hopping<D: Device> {
     states: D::Array,
     /// The gradient of H uᵏ + o of each hop, hops × targets × dim.
     gradients: D::Array,
-    /// α, hops × targets × width, 0 outside of the band.
+    /// α, hops × targets × (width + 1), 0 outside of the band.
     attention: D::Array,
-    /// The gradient of the scores, hops × targets × width.
+    /// The gradient of the scores, hops × targets × (width + 1).
     scores: D::Array,
-    /// The gradient of times by each run and hop.
-    times: D::Array,
     /// The state that leaves the last hop, targets × dim.
     pub outputs: D::Array,
 }
@@ -90,47 +95,47 @@ impl Shape {
         hop * len..(hop + 1) * len
     }
 
+    /// How far apart the rows of the band stand: each begins one column further than the one above it.
+    fn band_stride(self) -> usize {
+        self.width + 1
+    }
+
     /// All words of each run, at one hop.
     fn words(self) -> Layouts {
+        let Self { runs, length, width, dim, .. } = self;
+        let attention = Layout::batch(runs, length, width);
         Layouts {
-            attention: Layout::batch(self.runs, self.length, self.width),
-            states: Layout::batch(self.runs, self.length, self.dim),
-            embeddings: Layout::batch(self.runs, self.width, self.dim),
+            attention: Layout { batch_stride: length * self.band_stride(), ..attention },
+            states: Layout::batch(runs, length, dim),
+            embeddings: Layout::batch(runs, width, dim),
         }
     }
 
-    /// The band of each run's words, at so many hops.
+    /// The band of all runs, at so many hops.
     fn band(self, hops: usize) -> Layouts {
-        let Self { memories, width, length, dim, .. } = self;
-        let blocks = hops * self.runs;
-        let (rows, batch) = if length == 1 { (blocks, 1) } else { (length, blocks) };
-        // Each row of the band begins one column further than the one above it.
-        let row_stride = if length == 1 { width } else { width + 1 };
-        let batch_stride = rows * width;
+        let attention = Layout::batch(1, hops * self.n_targets(), self.memories);
         Layouts {
-            attention: Layout { rows, columns: memories, row_stride, batch, batch_stride },
-            states: Layout::batch(batch, rows, dim),
-            embeddings: Layout { batch, batch_stride: 0, ..Layout::batch(1, memories, dim) },
+            attention: Layout { row_stride: self.band_stride(), ..attention },
+            states: Layout::batch(1, attention.rows, self.dim),
+            embeddings: Layout::batch(1, self.memories, self.dim),
         }
     }
 
     /// All words of each run, at all hops, with the first numbers of attention and states: as one product
     /// where a run has one target, as one a hop otherwise.
     fn words_of_all_hops(self) -> Vec<([usize; 2], Layouts)> {
-        let Self { runs, width, dim, .. } = self;
+        let (at_one, stride) = (self.words(), self.band_stride());
         if self.length > 1 {
-            let first = |hop| [width, dim].map(|columns| self.hop(hop, columns).start);
-            return (0..self.hops).map(|hop| (first(hop), self.words())).collect();
+            let first = |hop| [stride, self.dim].map(|columns| self.hop(hop, columns).start);
+            return (0..self.hops).map(|hop| (first(hop), at_one)).collect();
         }
-        let side_by_side = |columns: usize| Layout {
+        let side_by_side = |layout: Layout| Layout {
             rows: self.hops,
-            columns,
-            row_stride: runs * columns,
-            batch: runs,
-            batch_stride: columns,
+            row_stride: self.runs * layout.batch_stride,
+            ..layout
         };
-        let (attention, states) = (side_by_side(width), side_by_side(dim));
-        vec![([0, 0], Layouts { attention, states, embeddings: self.words().embeddings })]
+        let [attention, states] = [at_one.attention, at_one.states].map(side_by_side);
+        vec![([0, 0], Layouts { attention, states, ..at_one })]
     }
 }
 
@@ -174,8 +179,8 @@ impl Hops {
     ) -> Result<Hopping<D>> {
         let back = |len: usize| if is_learning { len } else { 0 };
         let shape = self.shape(runs);
-        let Shape { width, hops, dim, .. } = shape;
-        let n = shape.n_targets();
+        let Shape { hops, dim, .. } = shape;
+        let (n, of_attention) = (shape.n_targets(), shape.hop(hops, shape.band_stride()).start);
         let pair =
             |len: usize| -> Result<[D::Array; 2]> { Ok([device.zeros(len)?, device.zeros(len)?]) };
         let mut states = device.zeros(hops * n * dim)?;
@@ -187,9 +192,8 @@ impl Hops {
             embedded_gradients: pair(back(runs.words.len() * dim))?,
             states,
             gradients: device.zeros(back(hops * n * dim))?,
-            attention: device.zeros(hops * n * width)?,
-            scores: device.zeros(back(hops * n * width))?,
-            times: device.zeros(back(shape.band(hops).states.batch * shape.memories * dim))?,
+            attention: device.zeros(of_attention)?,
+            scores: device.zeros(back(of_attention))?,
             outputs: device.zeros(n * dim)?,
             shape,
         })
@@ -232,7 +236,7 @@ impl Hops {
         let Hopping { shape, bounds, embedded, states, attention, outputs, .. } = hopping;
         let (dim, between) = (shape.dim, self.between.matrix(&parameters.values));
         for hop in 0..shape.hops {
-            let (of_states, of_attention) = (shape.hop(hop, dim), shape.hop(hop, shape.width));
+            let (of_states, of_attention) = (shape.hop(hop, dim), shape.hop(hop, shape.band_stride()));
             let state = states.part(of_states);
             let mut attention = attention.part_mut(of_attention);
             // α = softmax(cᵀ u)
@@ -273,7 +277,7 @@ impl Hops {
         for hop in (0..hopping.shape.hops).rev() {
             self.backward_hop(parameters, gradient.reborrow(), (hop, hopping));
         }
-        let Hopping { shape, states, gradients: of_states, attention, scores, times, .. } = hopping;
+        let Hopping { shape, states, gradients: of_states, attention, scores, .. } = hopping;
         let Parameters { device, gradients, .. } = parameters;
         let into = self.between.matrix_mut(gradients);
         let (dim, transposed) = (shape.dim, states.all().rows_of(shape.dim).transposed());
@@ -292,11 +296,8 @@ impl Hops {
             }
             let band = shape.band(shape.hops);
             let transposed = attention.all().laid_out(band.attention).transposed();
-            let of_each = Layout::batch(band.states.batch, shape.memories, dim);
-            let into = times.all_mut().laid_out(of_each);
+            let into = self.times[which].matrix_mut(gradients);
             device.multiply(into, keeping(false), transposed, states.all().laid_out(band.states));
-            let of_each = times.all().rows_of(shape.memories * dim);
-            device.sum_rows(self.times[which].of_mut(gradients), 0.0, of_each);
         }
     }
 
@@ -310,7 +311,7 @@ impl Hops {
         let device = &parameters.device;
         let Hopping { shape, embedded, states, gradients, outputs, .. } = hopping;
         let (dim, of_states) = (shape.dim, shape.hop(hop, shape.dim));
-        let of_attention = shape.hop(hop, shape.width);
+        let of_attention = shape.hop(hop, shape.band_stride());
         let is_last = hop + 1 == shape.hops;
         let after = if is_last { outputs.all() } else { states.part(shape.hop(hop + 1, dim)) };
         device.relu_from_backward(gradient.reborrow(), after, dim, dim / 2);
@@ -321,7 +322,7 @@ impl Hops {
             term.down(device, (scores.reborrow(), keeping(n > 0)), above);
         }
         let attention = hopping.attention.part(of_attention);
-        device.softmax_rows_backward(scores.reborrow(), attention, shape.width);
+        device.softmax_rows_backward(scores.reborrow(), attention, shape.band_stride());
         // The first state is constant.
         if hop > 0 {
             let between = self.between.matrix(&parameters.values).transposed();

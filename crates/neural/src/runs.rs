@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! memories   w₀ w₁ w₂ w₃ w₄        n = 3, L = 3
-//! targets             w₃ w₄ w₅     target j has the memories from column j up to column j + n
+//! targets             w₃ w₄ w₅     target j has the n memories from column j on
 //! ```
 
 use std::ops::Range;
@@ -21,9 +21,9 @@ pub struct Runs {
     pub memories: usize,
     /// How many targets a run has, L.
     pub length: usize,
-    /// Runs × (n + L − 1).
+    /// Runs × width.
     pub words: Vec<u32>,
-    /// For each target the first of the run's words that is a memory of it and the one behind the last.
+    /// For each target the first of its n memories that there is, and the one behind the last.
     pub bounds: Vec<u32>,
     /// Runs × L; [`NO_TARGET`] where a run is shorter.
     pub targets: Vec<u32>,
@@ -37,17 +37,18 @@ impl Runs {
     /// # Panics
     /// If a run has more targets than its length.
     pub fn new(memories: usize, length: usize, runs: &[(&[u32], &[u32])]) -> Self {
-        let width = memories + length - 1;
         let mut into = Self { memories, length, ..Self::default() };
+        let width = into.width();
         for &(before, targets) in runs {
             assert!(targets.len() <= length, "{} targets in a run of {length}", targets.len());
             let before = &before[before.len().saturating_sub(memories)..];
             let missing = memories - before.len();
             let rest = std::iter::repeat_n(0, width - memories);
-            let read = targets.iter().copied().chain(rest).take(width - memories);
+            let read = targets.iter().copied().take(length - 1).chain(rest).take(width - memories);
             into.words.extend(std::iter::repeat_n(0, missing).chain(before.iter().copied()));
             into.words.extend(read);
-            let bounds = |place: usize| [place.max(missing) as u32, (place + memories) as u32];
+            let bounds =
+                |place: usize| [missing.saturating_sub(place), memories].map(|bound| bound as u32);
             into.bounds.extend((0..length).flat_map(bounds));
             into.targets.extend(targets);
             into.targets.extend(std::iter::repeat_n(NO_TARGET, length - targets.len()));
@@ -78,9 +79,10 @@ impl Runs {
         self.targets.len() / self.length.max(1)
     }
 
-    /// How many words a run has, all of which are a memory of some target.
+    /// How many words a run has: those that are a memory of some target, n + L − 1, and up to three more, since
+    /// devices read four numbers at a time.
     pub fn width(&self) -> usize {
-        self.memories + self.length - 1
+        (self.memories + self.length - 1).next_multiple_of(4)
     }
 }
 
@@ -91,10 +93,10 @@ mod tests {
     #[test]
     fn targets_become_memories_of_the_ones_after_them() {
         let runs = Runs::new(3, 3, &[(&[9, 1, 2, 3], &[4, 5, 6]), (&[7], &[8])]);
-        assert_eq!((runs.n(), runs.width()), (2, 5));
-        assert_eq!(runs.words, [1, 2, 3, 4, 5, 0, 0, 7, 8, 0]);
+        assert_eq!((runs.n(), runs.width()), (2, 8));
+        assert_eq!(runs.words, [1, 2, 3, 4, 5, 0, 0, 0, 0, 0, 7, 8, 0, 0, 0, 0]);
         assert_eq!(runs.targets, [4, 5, 6, 8, NO_TARGET, NO_TARGET]);
-        assert_eq!(runs.bounds, [0, 3, 1, 4, 2, 5, 2, 3, 2, 4, 2, 5]);
+        assert_eq!(runs.bounds, [0, 3, 0, 3, 0, 3, 2, 3, 1, 3, 0, 3]);
     }
 
     #[test]
@@ -108,13 +110,13 @@ mod tests {
         let runs = Runs::of_text(&text, 2, 3, &places);
         assert_eq!(runs.targets, [1, 2, 0, 3, 0, NO_TARGET, 4, 0, NO_TARGET]);
         assert_eq!(runs.words, [0, 0, 1, 2, 2, 0, 3, 0, 0, 0, 4, 0]);
-        assert_eq!(runs.bounds, [1, 2, 1, 3, 2, 4, 0, 2, 1, 3, 2, 4, 1, 2, 1, 3, 2, 4]);
+        assert_eq!(runs.bounds, [1, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2, 1, 2, 0, 2, 0, 2]);
     }
 
     #[test]
     fn a_run_of_one_word_has_its_memories_alone() {
         let runs = Runs::new(2, 1, &[(&[1, 2, 3], &[4]), (&[], &[5])]);
-        assert_eq!((runs.words, runs.targets), (vec![2, 3, 0, 0], vec![4, 5]));
+        assert_eq!((runs.words, runs.targets), (vec![2, 3, 0, 0, 0, 0, 0, 0], vec![4, 5]));
         assert_eq!(runs.bounds, [0, 2, 2, 2]);
     }
 }
