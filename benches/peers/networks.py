@@ -3,7 +3,7 @@
 The same networks, losses, clipping and optimiser, written as one would write them, with what PyTorch has to be fast:
 cuDNN's LSTM, batched products, fused SGD, and on a GPU TF32 and a CUDA graph of the whole step.
 
-    python3 benches/peers/networks.py cpu|cuda contextual|lexical [--seconds 10]
+    python3 benches/peers/networks.py cpu|cuda contextual|lexical [--batch 128] [--seconds 10]
 
 Prints one line of JSON: tokens a second and the loss of the first and the last step.
 """
@@ -65,8 +65,8 @@ class Contextual(nn.Module):
 
 
 class Lexical(nn.Module):
-    BATCH, DIM, MEMORIES, HOPS = 128, 200, 200, 7
-    RATE, CLIP, SCALE, N = 0.01, 50.0, 1.0, 128
+    N, DIM, MEMORIES, HOPS = 128, 200, 200, 7
+    RATE, CLIP, SCALE = 0.01, 50.0, 1.0
 
     def __init__(self):
         super().__init__()
@@ -76,7 +76,7 @@ class Lexical(nn.Module):
         self.between = table(self.DIM)
 
     def batch(self):
-        return zipf(self.BATCH, self.MEMORIES), zipf(self.BATCH)
+        return zipf(self.N, self.MEMORIES), zipf(self.N)
 
     def end(self):
         """Nothing goes on to the next batch."""
@@ -85,7 +85,7 @@ class Lexical(nn.Module):
         embed = nn.functional.embedding
         looked_at = embed(memories, self.looked_at) + self.looked_at_time
         read = embed(memories, self.read) + self.read_time
-        state = torch.full((self.BATCH, self.DIM), 0.1, device=memories.device)
+        state = torch.full((self.N, self.DIM), 0.1, device=memories.device)
         for _ in range(self.HOPS):
             attention = torch.softmax(torch.bmm(looked_at, state.unsqueeze(2)).squeeze(2), 1)
             after = state @ self.between + torch.bmm(attention.unsqueeze(1), read).squeeze(1)
@@ -134,6 +134,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("device", choices=["cpu", "cuda"])
     parser.add_argument("network", choices=["contextual", "lexical"])
+    parser.add_argument("--batch", type=int, default=Lexical.N, help="words a step of the lexical memory")
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--threads", type=int, default=0)
     options = parser.parse_args()
@@ -142,6 +143,7 @@ def main():
     torch.backends.cuda.matmul.allow_tf32 = True
     torch.backends.cudnn.allow_tf32 = True
     torch.manual_seed(1)
+    Lexical.N = options.batch
     network = {"contextual": Contextual, "lexical": Lexical}[options.network]
     trainer = Trainer(network, options.device)
     step = trainer.recorded() if options.device == "cuda" else trainer.step

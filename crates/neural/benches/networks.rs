@@ -39,17 +39,20 @@ fn main() -> Result<(), Failure> {
 }
 
 fn compare<D: Device>(device: &D, name: &str, seconds: f64) -> Result<(), Failure> {
-    let contextual = peer(name, "contextual", seconds)?;
+    let contextual = peer(name, &["contextual"], seconds)?;
     let mut network = contextual_lstm(device)?;
     let windows = windows();
     let timed = time(&mut network, &windows, 0.5, seconds)?;
     show("contextual LSTM", STREAMS * STEPS, timed, contextual);
     drop(network);
-    let lexical = peer(name, "lexical", seconds)?;
-    for length in [1, 8, 16, 32] {
-        let mut network = lexical_memory(device)?;
-        let timed = time(&mut network, &runs(length), 0.01, seconds)?;
-        show(&format!("lexical, runs of {length}"), POSITIONS, timed, lexical);
+    // As many words a step as Sukhbaatar et al. take, and as many as our rows of Table 2 do.
+    for (words, lengths) in [(128, vec![1, 8, 16, 32]), (512, vec![16])] {
+        let lexical = peer(name, &["lexical", "--batch", &words.to_string()], seconds)?;
+        for length in lengths {
+            let mut network = lexical_memory(device)?;
+            let timed = time(&mut network, &runs(words, length), 0.01, seconds)?;
+            show(&format!("lexical, {} × {length}", words / length), words, timed, lexical);
+        }
     }
     Ok(())
 }
@@ -131,7 +134,6 @@ fn windows() -> [Window; 2] {
     })
 }
 
-const POSITIONS: usize = 128;
 const MEMORIES: usize = 200;
 
 fn lexical_memory<D: Device>(device: &D) -> neural::Result<LexicalMemory<D>> {
@@ -149,10 +151,10 @@ fn lexical_memory<D: Device>(device: &D) -> neural::Result<LexicalMemory<D>> {
     LexicalMemory::new(device, config, None)
 }
 
-fn runs(length: usize) -> [Runs; 2] {
+fn runs(n_targets: usize, length: usize) -> [Runs; 2] {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     [(); 2].map(|()| {
-        let text = words((MEMORIES + length) * POSITIONS / length, &mut rng);
+        let text = words((MEMORIES + length) * n_targets / length, &mut rng);
         let runs: Vec<(&[u32], &[u32])> =
             text.chunks(MEMORIES + length).map(|words| words.split_at(MEMORIES)).collect();
         Runs::new(MEMORIES, length, &runs)
@@ -160,12 +162,14 @@ fn runs(length: usize) -> [Runs; 2] {
 }
 
 /// What the peer says, where there is one.
-fn peer(device: &str, network: &str, seconds: f64) -> Result<Option<f64>, Failure> {
+fn peer(device: &str, network: &[&str], seconds: f64) -> Result<Option<f64>, Failure> {
     let Ok(peer) = env::var("PEER") else { return Ok(None) };
     let mut words = peer.split_whitespace();
     let output = Command::new(words.next().ok_or("`PEER` is empty")?)
         .args(words)
-        .args([device, network, "--seconds", &seconds.to_string()])
+        .arg(device)
+        .args(network)
+        .args(["--seconds", &seconds.to_string()])
         .output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into());
