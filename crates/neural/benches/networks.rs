@@ -50,7 +50,9 @@ fn compare<D: Device>(device: &D, name: &str, seconds: f64) -> Result<(), Failur
         let lexical = peer(name, &["lexical", "--batch", &words.to_string()], seconds)?;
         for length in lengths {
             let mut network = lexical_memory(device)?;
-            let timed = time(&mut network, &runs(words, length), 0.01, seconds)?;
+            // The loss is summed over a step.
+            let rate = 1.28 / words as f64;
+            let timed = time(&mut network, &runs(words, length), rate, seconds)?;
             show(&format!("lexical, {} × {length}", words / length), words, timed, lexical);
         }
     }
