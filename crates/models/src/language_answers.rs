@@ -17,14 +17,13 @@ use numerics::device::{Cpu, Device};
 use questions::Question;
 use serde::{Deserialize, Serialize};
 
-use crate::case_twins::tell_apart;
+use crate::case_fit::as_written;
 use crate::checkpoint::Epoch;
 use crate::device_choice::{OnDevice, gpu, instead};
 use crate::folder::{read_toml, write_toml};
 use crate::language_network::{Design, context_of};
 use crate::language_settings::Start;
 use crate::lexicon::{END, Lexicon, UNKNOWN};
-use crate::lowercase::Lowercase;
 use crate::{DeviceChoice, Error, Model, Reader, Reporter, Result, Saved, Settings, learnt};
 
 const EPOCHS: &str = "training.toml";
@@ -125,9 +124,8 @@ impl<S: Design> LanguageNetwork<S> {
 
 impl<S: Design> Model for LanguageNetwork<S> {
     fn reader<'a>(&'a self, vocabulary: &'a Vocabulary) -> Box<dyn Reader + 'a> {
-        let lowercase = self.design.recipe().lowercase.then(|| Lowercase::new(vocabulary));
         let numbers = self.learnt.lexicon.numbers_of(vocabulary);
-        Box::new(NetworkReader { model: self, numbers, lowercase, device: Mutex::new(()) })
+        Box::new(NetworkReader { model: self, numbers, device: Mutex::new(()) })
     }
 
     fn save(&self, folder: &Path) -> Result<()> {
@@ -148,8 +146,6 @@ struct NetworkReader<'a, S> {
     model: &'a LanguageNetwork<S>,
     /// The lexicon's numbers of the set's words.
     numbers: Vec<u32>,
-    /// If case twins are one word to the network.
-    lowercase: Option<Lowercase>,
     /// A device is asked by one thread at a time.
     device: Mutex<()>,
 }
@@ -216,8 +212,8 @@ impl<S: Design> NetworkReader<'_, S> {
             (log_probs[place] - share.ln()) as f32
         };
         let mut scores: Vec<f32> = question.candidates.iter().map(score).collect();
-        if let Some(lowercase) = &self.lowercase {
-            tell_apart(question, lowercase, &mut scores);
+        if self.model.design.recipe().lowercase {
+            as_written(question, &mut scores);
         }
         scores
     }

@@ -33,7 +33,7 @@ pub struct Training<'a> {
 impl<'a> Training<'a> {
     /// The training and validation parts of a set, without checkpoints, on the processor.
     pub fn new(set: &'a QuestionSet, seed: u64, reporter: &'a dyn Reporter) -> Self {
-        let part = |split| Part { set, split, places: set.of_split(split) };
+        let part = |split| Part { set, split, places: set.of_split(split), share: 1.0 };
         Self {
             train: part(Split::Train),
             valid: part(Split::Valid),
@@ -50,16 +50,19 @@ pub struct Part<'a> {
     set: &'a QuestionSet,
     split: Split,
     places: Vec<usize>,
+    /// Of each book's sentences, from its beginning.
+    share: f64,
 }
 
 impl<'a> Part<'a> {
-    /// A share of the questions, drawn from a seed and kept in their order; the books stay whole.
+    /// A share of the questions, drawn from a seed and kept in their order, and of each book, from its beginning.
     pub fn sample(mut self, share: f64, seed: u64) -> Self {
         let n = (share * self.places.len() as f64).round() as usize;
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         self.places.shuffle(&mut generator);
         self.places.truncate(n);
         self.places.sort_unstable();
+        self.share = share;
         self
     }
 
@@ -91,9 +94,12 @@ impl<'a> Part<'a> {
 
     /// The running text: of each book of the split its sentences in their order.
     pub fn books(&self) -> impl Iterator<Item = impl ExactSizeIterator<Item = &'a [WordId]>> {
-        let set = self.set;
+        let (set, share) = (self.set, self.share);
         let books = set.books().iter().filter(|book| book.split == Some(self.split));
-        books.map(move |book| book.sentences.clone().map(|sentence| set.sentence(sentence)))
+        books.map(move |book| {
+            let n = (share * book.sentences.len() as f64).ceil() as usize;
+            book.sentences.clone().take(n).map(|sentence| set.sentence(sentence))
+        })
     }
 
     /// The words behind the numbers. It numbers the words of all splits: a model's own dictionary is
@@ -230,7 +236,7 @@ mod tests {
     #[test]
     fn a_sample_is_the_same_share_for_the_same_seed_in_order() {
         let asked = |_| Asked {
-            context: vec!["the fox"],
+            context: vec!["the fox"; 4],
             query: "the XXXXX",
             candidates: &["fox", "hen"],
             answer: Some(0),
@@ -243,6 +249,11 @@ mod tests {
         assert_ne!(places(0.25, 7), places(0.25, 8));
         assert!(places(0.25, 7).is_sorted());
         assert_eq!(places(1.0, 7), (0..40).collect::<Vec<_>>());
+        let n_sentences = |share| {
+            let part = Training::new(&set, 1, &|_| ()).train.sample(share, 7);
+            part.books().map(|book| book.len()).collect::<Vec<_>>()
+        };
+        assert_eq!((n_sentences(1.0), n_sentences(0.25)), (vec![4; 40], vec![1; 40]));
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub struct Options {
     /// Change a setting for all trials
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
-    /// Train trials on this share of the training questions, drawn from the seed
+    /// Train trials on this share of the training questions, drawn from the seed, and of each training book
     #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = share)]
     fraction: f64,
     /// Train the best setting from so many seeds, on all training questions
