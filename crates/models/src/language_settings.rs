@@ -55,6 +55,16 @@ pub(crate) const WEIGHT_DECAY: Setting = Setting {
     word: None,
     doc: "How fast weights decay under AdamW, times the learning rate.",
 };
+/// The setting of AdamW for small gradients.
+pub(crate) const EPSILON: Setting = Setting {
+    name: "epsilon",
+    symbol: "ε",
+    default: "1e-8",
+    range: Range::Real(1e-12, 1e6),
+    word: None,
+    doc: "Where gradients are far smaller than this, the steps of AdamW are too; with 0 they would all be of \
+          one size.",
+};
 /// The setting for clipping.
 pub(crate) const CLIP: Setting = Setting {
     name: "clip",
@@ -116,6 +126,7 @@ pub(crate) struct Recipe {
     shrink: f64,
     optimiser: Optimiser,
     weight_decay: f64,
+    epsilon: f64,
     pub clip: f64,
     pub min_count: usize,
     pub lowercase: bool,
@@ -165,7 +176,7 @@ impl Recipe {
     pub fn start(&self, text: &Text, n_words: usize, seed: u64) -> Start {
         let method = match self.optimiser {
             Optimiser::Sgd => Method::Sgd,
-            Optimiser::Adam => Method::Adam { decay: self.weight_decay },
+            Optimiser::Adam => Method::Adam { decay: self.weight_decay, epsilon: self.epsilon },
         };
         let sampler = |size| Sampler::new(&text.counts(n_words), size, seed);
         let sampler = self.samples.map(sampler);
@@ -214,7 +225,7 @@ mod tests {
     fn recipe(schedule: &str) -> Recipe {
         let text = format!(
             "dim = 4\ndropout = 0\ninitial = 0.1\nlearning_rate = 0.5\nepochs = 4\npatience = 2\nschedule = '{schedule}'\nshrink = 2\n\
-             optimiser = 'sgd'\nweight_decay = 0\nclip = 5\nmin_count = 2\nlowercase = false\nweights = 'f32'"
+             optimiser = 'sgd'\nweight_decay = 0\nepsilon = 1e-8\nclip = 5\nmin_count = 2\nlowercase = false\nweights = 'f32'"
         );
         toml::from_str(&text).unwrap()
     }

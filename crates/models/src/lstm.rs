@@ -12,8 +12,8 @@ use crate::language_answers;
 use crate::language_learner::Pieces;
 use crate::language_network::{self, Design, Source};
 use crate::language_settings::{
-    CLIP, DIM, DROPOUT, INITIAL, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, Start, TIED,
-    WEIGHT_DECAY,
+    CLIP, DIM, DROPOUT, EPSILON, INITIAL, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, Start,
+    TIED, WEIGHT_DECAY,
 };
 use crate::learnt::WEIGHTS;
 use crate::lexicon::{LOWERCASE, MIN_COUNT};
@@ -55,6 +55,7 @@ const SETTINGS: &[Setting] = &[
     Setting { default: "3", ..epochs::PATIENCE },
     OPTIMISER,
     WEIGHT_DECAY,
+    EPSILON,
     CLIP,
     DROPOUT,
     TIED,

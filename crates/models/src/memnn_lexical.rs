@@ -14,7 +14,7 @@ use crate::language_answers;
 use crate::language_learner::Pieces;
 use crate::language_network::{self, Design, Source};
 use crate::language_settings::{
-    CLIP, DIM, DROPOUT, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, Start, WEIGHT_DECAY,
+    CLIP, DIM, DROPOUT, EPSILON, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, Start, WEIGHT_DECAY,
 };
 use crate::learnt::WEIGHTS;
 use crate::lexicon::{LOWERCASE, MIN_COUNT};
@@ -76,6 +76,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Setting { default: "5", ..epochs::PATIENCE },
         OPTIMISER,
         WEIGHT_DECAY,
+        EPSILON,
         Setting { default: "50", ..CLIP },
         DROPOUT,
         DEVIATION,

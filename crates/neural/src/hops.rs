@@ -236,7 +236,8 @@ impl Hops {
         let Hopping { shape, bounds, embedded, states, attention, outputs, .. } = hopping;
         let (dim, between) = (shape.dim, self.between.matrix(&parameters.values));
         for hop in 0..shape.hops {
-            let (of_states, of_attention) = (shape.hop(hop, dim), shape.hop(hop, shape.band_stride()));
+            let (of_states, of_attention) =
+                (shape.hop(hop, dim), shape.hop(hop, shape.band_stride()));
             let state = states.part(of_states);
             let mut attention = attention.part_mut(of_attention);
             // α = softmax(cᵀ u)

@@ -368,7 +368,7 @@ mod tests {
         let config = LexicalConfig {
             words: 3000,
             dim: 40,
-            method: Method::Adam { decay: 0.01 },
+            method: Method::adam(0.01),
             dropout: 0.2,
             ..config()
         };

@@ -457,7 +457,7 @@ mod tests {
         let config = LstmConfig { units: 16, ..config() };
         assert!(trained(config.clone(), None, 0.5) < 0.1);
         assert!(trained(LstmConfig { is_tied: true, ..config.clone() }, None, 0.5) < 0.1);
-        let adam = LstmConfig { method: Method::Adam { decay: 0.01 }, ..config.clone() };
+        let adam = LstmConfig { method: Method::adam(0.01), ..config.clone() };
         assert!(trained(adam, None, 0.02) < 0.1);
         let sampler = Sampler::new(&[1; 60], 20, 1);
         assert!(trained(LstmConfig { words: 60, ..config }, Some(sampler), 0.5) < 0.2);
@@ -471,7 +471,7 @@ mod tests {
 
     #[test]
     fn training_goes_on_after_a_stop_as_if_there_had_been_none() {
-        let config = LstmConfig { method: Method::Adam { decay: 0.0 }, dropout: 0.2, ..config() };
+        let config = LstmConfig { method: Method::adam(0.0), dropout: 0.2, ..config() };
         let new = || LstmLm::new(&Cpu::<f32>::default(), config.clone(), None).unwrap();
         let (mut whole, mut before, mut after) = (new(), new(), new());
         let epoch = windows(3);

@@ -11,11 +11,20 @@ use crate::{Result, Tables};
 pub enum Method {
     /// Stochastic gradient descent.
     Sgd,
-    /// AdamW (Kingma & Ba 2015; Loshchilov & Hutter 2019), with β = (0.9, 0.999) and ε = 10⁻⁸.
+    /// AdamW (Kingma & Ba 2015; Loshchilov & Hutter 2019), with β = (0.9, 0.999).
     Adam {
         /// How fast a parameter decays, times the learning rate.
         decay: f64,
+        /// ε, added to the root of the second moment: where gradients are far smaller, steps are too.
+        epsilon: f64,
     },
+}
+
+impl Method {
+    /// AdamW with its usual ε.
+    pub const fn adam(decay: f64) -> Self {
+        Self::Adam { decay, epsilon: 1e-8 }
+    }
 }
 
 /// An optimiser and what it remembers.
@@ -29,7 +38,6 @@ pub struct Optimiser<D: Device> {
 }
 
 const BETAS: [f64; 2] = [0.9, 0.999];
-const EPSILON: f64 = 1e-8;
 const MOMENTS: &str = "optimiser.moments";
 const STEPS: &str = "optimiser.steps";
 
@@ -58,14 +66,14 @@ impl<D: Device> Optimiser<D> {
     /// If the device is lost.
     pub fn begin(&mut self, device: &D, rate: f64) -> Result<()> {
         self.steps += 1;
-        let decay = match self.method {
-            Method::Sgd => 0.0,
-            Method::Adam { decay } => decay,
+        let [epsilon, decay] = match self.method {
+            Method::Sgd => [0.0; 2],
+            Method::Adam { decay, epsilon } => [epsilon, decay],
         };
         let steps = self.steps as f64;
         let [unbias_1, unbias_2] = BETAS.map(|beta| 1.0 - beta.powf(steps));
         let settings =
-            [0.0, rate, self.clip, BETAS[0], BETAS[1], EPSILON, decay, unbias_1, unbias_2];
+            [0.0, rate, self.clip, BETAS[0], BETAS[1], epsilon, decay, unbias_1, unbias_2];
         Ok(device.write(self.settings.all_mut(), &settings.map(D::Real::from_f64))?)
     }
 

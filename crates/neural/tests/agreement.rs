@@ -97,7 +97,7 @@ fn gpu() -> Option<Cuda> {
 fn losses_of_ten_steps_agree_to_a_thousandth() {
     let Some(cuda) = gpu() else { return };
     let attention = |joining| Some(Attention { window: 5, joining });
-    let adam = Method::Adam { decay: 0.01 };
+    let adam = Method::adam(0.01);
     let sampler = Sampler::new(&[3; 1237], 301, 1);
     let beside = attention(Joining::Concatenation);
     let cases = [
@@ -167,7 +167,7 @@ fn so_do_those_of_a_lexical_memory() {
         seed: 1,
     };
     let sampler = Sampler::new(&[3; 1237], 301, 1);
-    let adam = Method::Adam { decay: 0.01 };
+    let adam = Method::adam(0.01);
     let cases = [
         ("runs of 1", config(), None, (1, 0.01)),
         ("runs of 8", config(), None, (8, 0.01)),
