@@ -6,22 +6,22 @@ use super::for_each_row;
 use crate::device::Layout;
 use crate::{Real, axpy};
 
-/// How long the rows of `n` words are.
-fn dim(len: usize, n: usize) -> usize {
+/// How long the rows of `n` words are, which a table has too.
+fn dim(len: usize, n: usize, table: usize) -> usize {
     let dim = len / n.max(1);
-    assert_eq!(dim * n, len, "one row a word");
+    assert_eq!((dim * n, table % dim.max(1)), (len, 0), "one row a word");
     dim
 }
 
 pub fn gather<R: Real>(into: &mut [R], table: &[R], words: &[u32]) {
-    let dim = dim(into.len(), words.len());
+    let dim = dim(into.len(), words.len(), table.len());
     for_each_row(into, dim, |row, i| row.copy_from_slice(&table[words[i] as usize * dim..][..dim]));
 }
 
 /// Each shard of the table's rows takes what is its own, in the order of the words.
 pub fn scatter_add<R: Real>(table: &mut [R], words: &[u32], from: &[R]) {
     const SHARDS: usize = 64;
-    let dim = dim(from.len(), words.len()).max(1);
+    let dim = dim(from.len(), words.len(), table.len()).max(1);
     let n_rows = (table.len() / dim).div_ceil(SHARDS).max(1);
     let mut order: Vec<u32> = (0..words.len() as u32).collect();
     order.sort_by_key(|&i| words[i as usize]);

@@ -23,6 +23,7 @@ pub fn rows<R: Real>(scores: &mut [R], bounds: &[u32]) {
 
 /// ∂s = p ∘ (∂p − pᵀ ∂p).
 pub fn rows_backward<R: Real>(gradient: &mut [R], attention: &[R], columns: usize) {
+    assert_eq!((gradient.len(), gradient.len() % columns.max(1)), (attention.len(), 0), "rows");
     for_each_row(gradient, columns, |row, i| {
         let attention = &attention[i * columns..][..columns];
         let mean = dot(attention, row);

@@ -20,6 +20,13 @@ fn blocks(n: usize) -> [usize; 2] {
     [n.div_ceil(THREADS).min(MOST), 1]
 }
 
+/// How long the rows are, of which so many numbers make so many.
+fn row_of(len: usize, rows: usize) -> usize {
+    let columns = len / rows.max(1);
+    assert_eq!(columns * rows, len, "whole rows");
+    columns
+}
+
 /// How many numbers of a row can be read four at a time.
 fn quads_of(columns: usize, row_stride: usize, addresses: [u64; 2]) -> i32 {
     let is_aligned =
@@ -132,8 +139,8 @@ impl Device for Cuda {
         table: Part<'_, Numbers>,
         words: Part<'_, Words>,
     ) {
-        let (n, dim) = (into.len, into.len / words.len.max(1));
-        assert_eq!(dim * words.len, n, "one row a word");
+        let (n, dim) = (into.len, row_of(into.len, words.len));
+        assert_eq!(table.len % dim.max(1), 0, "whole rows of a table");
         let (into, table, words) = (into.address(), table.address(), words.address());
         launch!(self, "gather_rows", blocks(n), THREADS, into, table, words, dim as i32, n as i64);
     }
@@ -144,8 +151,8 @@ impl Device for Cuda {
         words: Part<'_, Words>,
         from: Part<'_, Numbers>,
     ) {
-        let (n, dim) = (from.len, from.len / words.len.max(1));
-        assert_eq!(dim * words.len, n, "one row a word");
+        let (n, dim) = (from.len, row_of(from.len, words.len));
+        assert_eq!(table.len % dim.max(1), 0, "whole rows of a table");
         let (table, words, from, dim) =
             (table.address(), words.address(), from.address(), dim as i32);
         launch!(self, "scatter_add_rows", blocks(n), THREADS, table, words, from, dim, n as i64);
@@ -237,7 +244,7 @@ impl Device for Cuda {
     ) {
         let (n, blocks) = (into.len, blocks(into.len));
         assert_eq!((from.len, bounds.len % 2), (n, 0), "two bounds a row");
-        let columns = (n / (bounds.len / 2).max(1)) as i32;
+        let columns = row_of(n, bounds.len / 2) as i32;
         let (into, from, bounds) = (into.address(), from.address(), bounds.address());
         let reach = reach as i32;
         launch!(self, "smooth_rows", blocks, THREADS, into, from, bounds, columns, reach, n as i64);
@@ -245,7 +252,8 @@ impl Device for Cuda {
 
     fn softmax_rows(&self, scores: PartMut<'_, Numbers>, bounds: Part<'_, Words>) {
         let rows = bounds.len / 2;
-        let columns = (scores.len / rows.max(1)) as i32;
+        assert_eq!(bounds.len % 2, 0, "two bounds a row");
+        let columns = row_of(scores.len, rows) as i32;
         let (scores, bounds) = (scores.address(), bounds.address());
         launch!(self, "softmax_rows", [rows, 1], SHORT_ROW_THREADS, scores, bounds, columns);
     }
@@ -257,6 +265,7 @@ impl Device for Cuda {
         columns: usize,
     ) {
         assert_eq!(gradient.len, attention.len, "as many numbers");
+        assert_eq!(gradient.len % columns.max(1), 0, "whole rows");
         let blocks = [gradient.len / columns.max(1), 1];
         let (gradient, attention) = (gradient.address(), attention.address());
         let columns = columns as i32;
