@@ -66,7 +66,7 @@ class Contextual(nn.Module):
 
 class Lexical(nn.Module):
     N, DIM, MEMORIES, HOPS = 128, 200, 200, 7
-    RATE, CLIP, SCALE = 0.01, 50.0, 1.0  # the loss is summed: the rate belongs to 128 words
+    CLIP, SCALE = 50.0, 1.0
 
     def __init__(self):
         super().__init__()
@@ -143,7 +143,8 @@ def main():
     torch.backends.cuda.matmul.allow_tf32 = True
     torch.backends.cudnn.allow_tf32 = True
     torch.manual_seed(1)
-    Lexical.N, Lexical.RATE = options.batch, 1.28 / options.batch
+    Lexical.N = options.batch
+    Lexical.RATE = 1.28 / options.batch  # 0.01 for 128 words: the loss is summed over them
     network = {"contextual": Contextual, "lexical": Lexical}[options.network]
     trainer = Trainer(network, options.device)
     step = trainer.recorded() if options.device == "cuda" else trainer.step

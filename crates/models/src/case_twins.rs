@@ -6,17 +6,11 @@
 //! is a name. Elsewhere a small letter fits. The twins that fit get nearly all of the probability. In
 //! 240,000 training questions this is right for 96 % of the answers that have a twin.
 
-use corpus::WordId;
 use numerics::Real;
 use questions::Question;
 
+use crate::capitals::{MISFIT, is_start};
 use crate::lowercase::Lowercase;
-
-/// The share of the probability that goes to the twins that don't fit.
-pub(crate) const MISFIT: f32 = 0.05;
-
-/// Words that a sentence or a quotation starts after.
-const STARTERS: [&str; 7] = ["``", "`", "\"", ".", "?", "!", ":"];
 
 /// Adds to the log-probabilities of twins, which are equal, that of being the right one.
 pub(crate) fn tell_apart(question: &Question<'_>, lowercase: &Lowercase, log_probs: &mut [f32]) {
@@ -39,19 +33,6 @@ pub(crate) fn tell_apart(question: &Question<'_>, lowercase: &Lowercase, log_pro
             *log_prob += Real::ln(if fits(place) { 1.0 - MISFIT } else { MISFIT });
         }
     }
-}
-
-/// Whether a sentence or a quotation starts at the blank.
-pub(crate) fn is_start(question: &Question<'_>) -> bool {
-    match question.blank.checked_sub(1) {
-        None => true,
-        Some(before) => starts_after(question, question.query[before]),
-    }
-}
-
-/// Whether a sentence or a quotation starts after a word.
-pub(crate) fn starts_after(question: &Question<'_>, word: WordId) -> bool {
-    STARTERS.contains(&question.word(word))
 }
 
 #[cfg(test)]

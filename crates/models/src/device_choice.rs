@@ -68,7 +68,7 @@ pub(crate) fn instead(reason: &numerics::Error, reporter: &dyn Reporter) {
     reporter.report(Event::OnProcessor(reason.to_string()));
 }
 
-fn with_fallback<W: OnDevice, D: Device<Real = f32>>(
+pub(crate) fn with_fallback<W: OnDevice, D: Device<Real = f32>>(
     work: &W,
     gpu: Result<D>,
     reporter: &dyn Reporter,
@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    /// Fails the first time.
+    /// Fails the first time, as a GPU that is lost.
     struct Once(Mutex<usize>);
 
     impl OnDevice for Once {

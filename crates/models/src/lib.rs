@@ -34,6 +34,7 @@
 mod all_targets;
 mod answering;
 mod candidate_softmax;
+mod capitals;
 mod case_fit;
 mod case_twins;
 mod checkpoint;

@@ -62,7 +62,7 @@ impl<'a> Part<'a> {
         self.places.shuffle(&mut generator);
         self.places.truncate(n);
         self.places.sort_unstable();
-        self.share = share;
+        self.share *= share;
         self
     }
 

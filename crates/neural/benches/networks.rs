@@ -45,7 +45,7 @@ fn compare<D: Device>(device: &D, name: &str, seconds: f64) -> Result<(), Failur
     let timed = time(&mut network, &windows, 0.5, seconds)?;
     show("contextual LSTM", STREAMS * STEPS, timed, contextual);
     drop(network);
-    // As many words a step as Sukhbaatar et al. take, and as many as our rows of Table 2 do.
+    // As many words a step as Sukhbaatar et al. take, and four times as many.
     for (words, lengths) in [(128, vec![1, 8, 16, 32]), (512, vec![16])] {
         let lexical = peer(name, &["lexical", "--batch", &words.to_string()], seconds)?;
         for length in lengths {

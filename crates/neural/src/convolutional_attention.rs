@@ -311,7 +311,7 @@ mod tests {
     use numerics::device::Cpu;
 
     use super::*;
-    use crate::gradients::worst_gradient_error;
+    use crate::gradients::{some_numbers, weighed, worst_gradient_error};
 
     const DIM: usize = 3;
 
@@ -319,10 +319,6 @@ mod tests {
     fn contexts() -> Contexts {
         let bounds = vec![0, 3, 1, 4, 0, 0, 0, 4, 2, 3, 0, 2];
         Contexts { n: 2, words: vec![1, 2, 1, 4, 0, 3, 3, 2], bounds }
-    }
-
-    fn numbers(n: usize) -> Vec<f64> {
-        (0..n).map(|place| ((place * 7 + 3) % 11) as f64 / 5.0 - 1.0).collect()
     }
 
     struct Trial {
@@ -355,14 +351,14 @@ mod tests {
         fn loss(&mut self) -> f64 {
             let device = self.parameters.device.clone();
             let joined = self.forward();
-            let above = numbers(joined.len());
+            let above = some_numbers(joined.len());
             device.write(self.looking.joined[1].all_mut(), &above).unwrap();
             let [mut gradient, mut states] = [(); 2].map(|()| device.zeros(6 * DIM).unwrap());
             device.copy(states.all_mut(), self.states.of(&self.parameters.values));
             let (parameters, looking) = (&mut self.parameters, &mut self.looking);
             self.layer.backward(parameters, states.all(), gradient.all_mut(), looking);
             device.copy(self.states.of_mut(&mut self.parameters.gradients), gradient.all());
-            joined.iter().zip(&above).map(|(a, b)| a * b).sum()
+            weighed(&joined, &above)
         }
     }
 

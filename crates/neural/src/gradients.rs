@@ -1,4 +1,4 @@
-//! Checks of a whole network's gradients against central differences in `f64`, for the tests.
+//! Checks of the gradients of layers and whole networks against central differences in `f64`, for the tests.
 
 use numerics::Table;
 use numerics::check::worst_error_of_smooth;
@@ -6,6 +6,16 @@ use numerics::device::{Cpu, Device};
 
 use crate::Parameters;
 use crate::parameters::Parameter;
+
+/// Numbers to weigh the outputs of a layer with, so that their sum is a loss.
+pub fn some_numbers(n: usize) -> Vec<f64> {
+    (0..n).map(|place| ((place * 7 + 3) % 11) as f64 / 5.0 - 1.0).collect()
+}
+
+/// Σ gᵢ yᵢ
+pub fn weighed(outputs: &[f64], weights: &[f64]) -> f64 {
+    outputs.iter().zip(weights).map(|(output, weight)| output * weight).sum()
+}
 
 /// The greatest relative error of the gradient of any parameter.
 ///

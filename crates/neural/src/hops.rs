@@ -6,14 +6,14 @@
 //! α = softmax(cᵀ uᵏ)      o = mᵀ α                uᵏ⁺¹ = H uᵏ + o, its second half through ReLU
 //! ```
 //!
-//! The targets of a run look at the same words, each shifted by one. So their scores (A x)ᵀ u are a product of the
-//! run's states with its n + L − 1 words, L × (n + L − 1), of which target j looks at the columns from j on: a
-//! diagonal band. In memory a run has L · (n + L) numbers, so the bands of all runs are one matrix, targets × n,
-//! whose rows stand n + L apart; then the times' part, in which memory i of each target has the same
+//! The L targets of a run look at the same words, each shifted by one. So their scores (A x)ᵀ u are a product of
+//! the run's states with its words, L × width, of which target j looks at the n columns from j on: a diagonal
+//! band. In memory a run has L · (width + 1) numbers, so the bands of all runs are one matrix, targets × n,
+//! whose rows stand width + 1 apart; then the times' part, in which memory i of each target has the same
 //! embedding, is one product too.
 //!
 //! ```text
-//! words    w₀ w₁ w₂ w₃ w₄         n = 3, L = 3; · is no memory of the target
+//! words    w₀ w₁ w₂ w₃ w₄         n = 3, L = 3, width = 5; · is no memory of the target
 //! run      α  α  α  ·  ·          band    α  α  α  ·  ·  ·
 //!          ·  α  α  α  ·                  α  α  α  ·  ·  ·
 //!          ·  ·  α  α  α  ·  ·  ·         α  α  α  ·  ·  ·
@@ -393,5 +393,40 @@ impl<D: Device> Hopping<D> {
     pub fn begin(&mut self, device: &D, runs: &Runs) -> Result<()> {
         device.write_words(self.words.all_mut(), &runs.words)?;
         Ok(device.write_words(self.bounds.all_mut(), &runs.bounds)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use numerics::device::Cpu;
+
+    use super::*;
+    use crate::gradients::{some_numbers, weighed, worst_gradient_error};
+
+    /// Two runs, of which the second has a memory too few; single words, and three words that share theirs.
+    #[test]
+    fn gradients_are_those_of_central_differences() {
+        const DIM: usize = 4;
+        for length in [1, 3] {
+            let (device, mut plan) = (Cpu::<f64>::default(), Plan::default());
+            let layer = Hops::plan(&mut plan, [6, DIM], [3, 2], Initial::Normal(0.7));
+            let mut parameters = plan.build(&device, 5).unwrap();
+            let targets = &[2, 5, 1][..length];
+            let runs = Runs::new(3, length, &[(&[1, 2, 3, 4], targets), (&[5, 0], targets)]);
+            let weights = some_numbers(2 * length * DIM);
+            let loss = |parameters: &mut Parameters<Cpu<f64>>| {
+                let mut hopping = layer.hopping(&device, &runs, true).unwrap();
+                layer.embed(parameters, &mut hopping);
+                layer.forward(parameters, &mut hopping);
+                let outputs = device.read(hopping.outputs.all()).unwrap();
+                let mut gradient = device.zeros(weights.len()).unwrap();
+                device.write(gradient.all_mut(), &weights).unwrap();
+                layer.backward(parameters, gradient.all_mut(), &mut hopping);
+                layer.embed_backward(parameters, &hopping);
+                weighed(&outputs, &weights)
+            };
+            let worst = worst_gradient_error(&mut parameters, |parameters| parameters, loss);
+            assert!(worst < 1e-6, "runs of {length}: {worst}");
+        }
     }
 }

@@ -164,3 +164,43 @@ impl LstmLayer {
         device.copy(states.cell.all_mut(), pass.trace.cells.part(first..first + len));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use numerics::device::Cpu;
+
+    use super::*;
+    use crate::gradients::{some_numbers, weighed, worst_gradient_error};
+
+    /// Three steps of two streams, in one of which a text begins at the second step, from states that are not 0;
+    /// the inputs are a parameter, so that their gradient is checked too.
+    #[test]
+    fn gradients_are_those_of_central_differences() {
+        const UNITS: usize = 3;
+        let (device, mut plan) = (Cpu::<f64>::default(), Plan::default());
+        let layer = LstmLayer::plan(&mut plan, 4, UNITS, Initial::Uniform(0.9));
+        let inputs = plan.add("inputs", [6, 4], Initial::Uniform(1.0));
+        let mut parameters = plan.build(&device, 5).unwrap();
+        let mut states = States::fresh(&device, 2, UNITS).unwrap();
+        device.write(states.hidden.all_mut(), &some_numbers(2 * UNITS)).unwrap();
+        device.write(states.cell.all_mut(), &some_numbers(2 * UNITS)).unwrap();
+        let (mut keep, mut above) = (device.zeros(6).unwrap(), device.zeros(6 * UNITS).unwrap());
+        let weights = some_numbers(6 * UNITS);
+        device.write(keep.all_mut(), &[1.0, 1.0, 0.0, 1.0, 1.0, 1.0]).unwrap();
+        device.write(above.all_mut(), &weights).unwrap();
+        let loss = |parameters: &mut Parameters<Cpu<f64>>| {
+            let mut read = device.zeros(24).unwrap();
+            device.copy(read.all_mut(), inputs.of(&parameters.values));
+            let (read, mut pass) = ((read.all(), keep.all()), layer.pass(&device, 3, 2).unwrap());
+            layer.begin(&device, &mut pass, &states);
+            layer.forward(parameters, read, &mut pass);
+            layer.backward(parameters, read, above.all(), &mut pass);
+            let mut gradient = device.zeros(24).unwrap();
+            layer.backward_inputs(parameters, &pass, gradient.all_mut());
+            device.copy(inputs.of_mut(&mut parameters.gradients), gradient.all());
+            weighed(&device.read(pass.trace.outputs.all()).unwrap(), &weights)
+        };
+        let worst = worst_gradient_error(&mut parameters, |parameters| parameters, loss);
+        assert!(worst < 1e-6, "{worst}");
+    }
+}

@@ -400,6 +400,28 @@ mod tests {
         assert!(gradient_error(config(), None) < 1e-6);
     }
 
+    /// A text in one window, or in two of which the second goes on where the first ended.
+    #[test]
+    fn what_was_read_is_remembered_in_the_next_window() {
+        let whole = Window { contexts: None, ..window() };
+        let half = |rows: std::ops::Range<usize>| Window {
+            streams: whole.streams,
+            words: whole.words[rows.clone()].to_vec(),
+            targets: whole.targets[rows.clone()].to_vec(),
+            is_start: whole.is_start[rows].to_vec(),
+            contexts: None,
+        };
+        let network = || LstmLm::new(&Cpu::<f64>::default(), config(), None).unwrap();
+        let (mut judges, mut learns) = (network(), network());
+        let expected = network().loss(&whole).unwrap();
+        let windows = [half(0..6), half(6..12)];
+        let judged: f64 = windows.iter().map(|window| judges.loss(window).unwrap()).sum();
+        let learnt: f64 = windows.iter().map(|window| learns.step(window, 0.0).unwrap()).sum();
+        for found in [judged, learnt] {
+            assert!((found - expected).abs() < 1e-12, "{found}, expected {expected}");
+        }
+    }
+
     #[test]
     fn so_are_they_with_tied_embeddings_and_dropout() {
         assert!(gradient_error(LstmConfig { is_tied: true, ..config() }, None) < 1e-6);

@@ -120,3 +120,33 @@ impl<D: Device> Optimiser<D> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use numerics::device::Cpu;
+
+    use super::*;
+    use crate::parameters::{Initial, Plan};
+
+    /// The first step of AdamW is λ (g / (|g| + ε) + decay · x), for a gradient g that is not clipped.
+    #[test]
+    fn a_large_epsilon_makes_steps_as_long_as_gradients() {
+        let (device, gradient, rate) = (Cpu::<f64>::default(), [0.5, -0.001], 0.1);
+        for (decay, epsilon) in [(0.0, 1.0), (0.3, 1e-3), (0.0, 1e-8)] {
+            let mut plan = Plan::default();
+            let parameter = plan.add("x", [1, 2], Initial::Normal(1.0));
+            let mut parameters = plan.build(&device, 1).unwrap();
+            let before = device.read(parameter.of(&parameters.values)).unwrap();
+            device.write(parameter.of_mut(&mut parameters.gradients), &gradient).unwrap();
+            let method = Method::Adam { decay, epsilon };
+            let mut optimiser = Optimiser::new(method, 5.0, &parameters).unwrap();
+            optimiser.begin(&device, rate).unwrap();
+            optimiser.step(&mut parameters);
+            let after = device.read(parameter.of(&parameters.values)).unwrap();
+            for ((before, after), g) in before.iter().zip(after).zip(gradient) {
+                let expected = before - rate * (g / (g.abs() + epsilon) + decay * before);
+                assert!((after - expected).abs() < 1e-7, "ε {epsilon}: {after}, not {expected}");
+            }
+        }
+    }
+}

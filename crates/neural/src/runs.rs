@@ -79,8 +79,8 @@ impl Runs {
         self.targets.len() / self.length.max(1)
     }
 
-    /// How many words a run has: those that are a memory of some target, n + L − 1, and up to three more, since
-    /// devices read four numbers at a time.
+    /// How many words a run has: those that are a memory of some target, n + L − 1, and up to three more, so that
+    /// with L a multiple of four all rows begin where a GPU reads four numbers at a time.
     pub fn width(&self) -> usize {
         (self.memories + self.length - 1).next_multiple_of(4)
     }

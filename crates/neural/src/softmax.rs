@@ -161,9 +161,10 @@ impl Softmax {
 
 #[cfg(test)]
 mod tests {
-    use numerics::device::Cpu;
+    use numerics::device::{Cpu, NO_TARGET};
 
     use super::*;
+    use crate::gradients::worst_gradient_error;
 
     const WORDS: usize = 40;
     const DIM: usize = 3;
@@ -190,6 +191,28 @@ mod tests {
         [&losses, &gradient, &parameters.gradients, &log_probs]
             .map(|array| device.read(array.all()).unwrap())
             .to_vec()
+    }
+
+    /// The inputs are a parameter, so that their gradient is checked too.
+    #[test]
+    fn gradients_are_those_of_central_differences() {
+        let (device, mut plan) = (Cpu::<f64>::default(), Plan::default());
+        let softmax = Softmax::plan(&mut plan, [WORDS, DIM], Initial::Normal(0.5), None);
+        let inputs = plan.add("inputs", [5, DIM], Initial::Normal(1.0));
+        let mut parameters = plan.build(&device, 1).unwrap();
+        let words = device.words(&[7, 0, 39, NO_TARGET, 12]).unwrap();
+        let loss = |parameters: &mut Parameters<Cpu<f64>>| {
+            let [mut read, mut gradient, mut losses] =
+                [5 * DIM, 5 * DIM, 5].map(|n| device.zeros(n).unwrap());
+            device.copy(read.all_mut(), inputs.of(&parameters.values));
+            let mut room = Scores::new(&device, 5, WORDS).unwrap();
+            let targets = (Targets { words: words.all(), scale: 1.0 }, losses.all_mut());
+            softmax.learn(parameters, &mut room, (read.all(), gradient.all_mut()), targets);
+            device.copy(inputs.of_mut(&mut parameters.gradients), gradient.all());
+            device.read(losses.all()).unwrap().iter().sum()
+        };
+        let worst = worst_gradient_error(&mut parameters, |parameters| parameters, loss);
+        assert!(worst < 1e-6, "{worst}");
     }
 
     /// Rows of 40 scores stand 64 apart: five places in turns of two, two and one.

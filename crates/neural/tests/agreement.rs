@@ -168,10 +168,12 @@ fn so_do_those_of_a_lexical_memory() {
     };
     let sampler = Sampler::new(&[3; 1237], 301, 1);
     let adam = Method::adam(0.01);
+    let large = Method::Adam { decay: 0.01, epsilon: 1e-3 };
     let cases = [
         ("runs of 1", config(), None, (1, 0.01)),
         ("runs of 8", config(), None, (8, 0.01)),
         ("adam", LexicalConfig { method: adam, ..config() }, None, (8, 0.002)),
+        ("large ε", LexicalConfig { method: large, ..config() }, None, (8, 0.008)),
         ("sampled", config(), Some(sampler), (8, 0.01)),
     ];
     for (name, config, sampler, how) in cases {

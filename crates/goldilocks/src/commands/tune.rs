@@ -47,10 +47,11 @@ pub struct Options {
     /// Change a setting for all trials
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
-    /// Train trials on this share of the training questions, drawn from the seed, and of each training book
+    /// Train trials on this share of the training questions, drawn from the seed, and of each training book,
+    /// from its beginning
     #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = share)]
     fraction: f64,
-    /// Train the best setting from so many seeds, on all training questions
+    /// Train the best setting from so many seeds, on all training questions and whole books
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
     /// First seed

@@ -7,6 +7,7 @@ use numerics::device::Cpu;
 use questions::{QuestionSet, Split};
 
 use super::*;
+use crate::device_choice::with_fallback;
 use crate::fixture::{Asked, set_of};
 use crate::language_answers::ASKED;
 use crate::{Event, find};
@@ -143,6 +144,29 @@ fn training_starts_anew_after_a_damaged_checkpoint() {
             && text.ends_with(": training starts anew"))
     };
     assert!(events.iter().any(is_warned), "{events:?}");
+}
+
+/// A device whose memory is too small for the network: `auto` says so and the processor learns in its place.
+#[test]
+fn a_device_with_too_little_memory_is_told_of_and_the_processor_takes_over() {
+    let set = set();
+    let settings = settings("lstm-query", &[]);
+    let design = crate::lstm::of(&settings);
+    let told = Mutex::new(Vec::new());
+    let note = |event: Event| {
+        if let Event::Warning(text) = event {
+            told.lock().unwrap().push(text);
+        }
+    };
+    let training = Training::new(&set, 1, &note);
+    let learning = Learning::new(&design, &settings, &training).unwrap().0;
+    let error = learning.on(Cpu::with_room(1000)).unwrap_err();
+    assert!(matches!(error, Error::Device(numerics::Error::OutOfMemory { .. })), "{error}");
+    let (tables, _) = with_fallback(&learning, Ok(Cpu::with_room(1000)), &note).unwrap();
+    let warning = "processor: out of memory: 0 MB more are needed; the processor takes over, from the last \
+                   checkpoint if there is one";
+    assert_eq!(*told.lock().unwrap(), [warning]);
+    assert!(tables == learning.on(Cpu::default()).unwrap().0);
 }
 
 /// A device that is lost in the middle of the training leaves the checkpoint of its last epoch; the

@@ -23,6 +23,8 @@ use crate::{Error, Real, Result};
 pub struct Cpu<R> {
     /// How often it can still be reached, where it is to be lost.
     left: Option<Arc<AtomicUsize>>,
+    /// How many numbers an array may have, where memory is to be short.
+    room: Option<usize>,
     of: PhantomData<R>,
 }
 
@@ -30,7 +32,12 @@ impl<R> Cpu<R> {
     /// A processor that is lost after so many times that something was made, written or read: what
     /// happens when a device fails in the middle can be tried with it.
     pub fn lost_after(n: usize) -> Self {
-        Self { left: Some(Arc::new(AtomicUsize::new(n))), of: PhantomData }
+        Self { left: Some(Arc::new(AtomicUsize::new(n))), room: None, of: PhantomData }
+    }
+
+    /// A processor whose memory is too small for arrays of more numbers than these.
+    pub fn with_room(n: usize) -> Self {
+        Self { left: None, room: Some(n), of: PhantomData }
     }
 
     fn reach(&self) -> Result<()> {
@@ -86,7 +93,8 @@ impl<R: Real> Device for Cpu<R> {
 
     fn zeros(&self, len: usize) -> Result<Pages<R>> {
         self.reach()?;
-        Pages::try_zeros(len).ok_or_else(|| Error::OutOfMemory {
+        let is_possible = self.room.is_none_or(|room| len <= room);
+        is_possible.then(|| Pages::try_zeros(len)).flatten().ok_or_else(|| Error::OutOfMemory {
             device: "processor".to_owned(),
             needed: len.saturating_mul(size_of::<R>()) / 1_000_000,
             free: None,
