@@ -422,6 +422,18 @@ mod tests {
     }
 
     #[test]
+    fn a_method_of_table_2_has_the_same_recipe_in_other_tables() {
+        let plan = |name| Experiment::named(name).unwrap().plan(false).unwrap();
+        let table_2 = plan("table-2");
+        for row in ["windows", "anonymised"].into_iter().flat_map(plan) {
+            let same = table_2.iter().find(|other| other.name == row.name);
+            if let Some(same) = same {
+                assert_eq!(row.settings.values(), same.settings.values(), "{}", row.name);
+            }
+        }
+    }
+
+    #[test]
     fn a_grid_is_a_row_for_each_combination_named_after_it() {
         let text = "title = 'x'\nseeds = 3\n[[rows]]\nmodel = 'word-distance'\nname = 'm'\n\
                     grid = { max_penalty = [3, 'auto'] }\n";
