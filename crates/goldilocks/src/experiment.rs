@@ -424,13 +424,16 @@ mod tests {
     #[test]
     fn a_method_of_table_2_has_the_same_recipe_in_other_tables() {
         let plan = |name| Experiment::named(name).unwrap().plan(false).unwrap();
-        let table_2 = plan("table-2");
+        let (table_2, mut n_shared) = (plan("table-2"), 0);
         for row in ["windows", "anonymised"].into_iter().flat_map(plan) {
             let same = table_2.iter().find(|other| other.name == row.name);
             if let Some(same) = same {
                 assert_eq!(row.settings.values(), same.settings.values(), "{}", row.name);
+                n_shared += 1;
             }
         }
+        // Four memory networks in each.
+        assert_eq!(n_shared, 8);
     }
 
     #[test]

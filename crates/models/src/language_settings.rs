@@ -58,7 +58,7 @@ pub(crate) const WEIGHT_DECAY: Setting = Setting {
 /// The setting of AdamW for small gradients.
 pub(crate) const EPSILON: Setting = Setting {
     name: "epsilon",
-    symbol: "ε",
+    symbol: "",
     default: "1e-8",
     range: Range::Real(1e-12, 1e6),
     word: None,
