@@ -1,7 +1,7 @@
 //! Speed of the tagger on one core, in tokens a second, on text made up on the spot.
 
-use corpus::Tagger;
 use divan::{Bencher, counter::ItemsCount};
+use goldilocks_corpus::Tagger;
 
 fn main() {
     divan::main();

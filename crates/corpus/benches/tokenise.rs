@@ -77,8 +77,8 @@ fn prose(words: usize) -> String {
 #[divan::bench]
 fn prose_of_a_book(bencher: Bencher) {
     let text = prose(100_000);
-    let tokens: usize = corpus::tokenise(&text).iter().map(Vec::len).sum();
-    bencher.counter(ItemsCount::new(tokens)).bench(|| corpus::tokenise(&text));
+    let tokens: usize = goldilocks_corpus::tokenise(&text).iter().map(Vec::len).sum();
+    bencher.counter(ItemsCount::new(tokens)).bench(|| goldilocks_corpus::tokenise(&text));
 }
 
 /// A megabyte of the same over and over; each must take time in proportion.
@@ -88,7 +88,7 @@ fn prose_of_a_book(bencher: Bencher) {
 ])]
 fn a_megabyte_of(bencher: Bencher, piece: &str) {
     let text = piece.repeat(1_000_000 / piece.len());
-    bencher.bench(|| corpus::tokenise(&text));
+    bencher.bench(|| goldilocks_corpus::tokenise(&text));
 }
 
 /// The same for the cuts.
@@ -98,5 +98,5 @@ fn a_megabyte_of(bencher: Bencher, piece: &str) {
 ])]
 fn a_megabyte_to_cut(bencher: Bencher, piece: &str) {
     let text = format!("CONTENTS\n\n{}", piece.repeat(1_000_000 / piece.len()));
-    bencher.bench(|| corpus::gutenberg::cut(&text).len());
+    bencher.bench(|| goldilocks_corpus::gutenberg::cut(&text).len());
 }

@@ -8,7 +8,7 @@
 
 use std::{env::args, error::Error, path::Path};
 
-use corpus::{Book, Entity, Tagger, Word};
+use goldilocks_corpus::{Book, Entity, Tagger, Word};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = args().skip(1).collect();

@@ -27,7 +27,7 @@ fn main() -> Result<(), Failure> {
     };
     println!("{:>8} {:>9} {:>8} {:>9}  book", "tokens", "F1", "ends", "F1");
     let mut total = Agreement::default();
-    for path in corpus::books_in(Path::new(tokenised))? {
+    for path in goldilocks_corpus::books_in(Path::new(tokenised))? {
         let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
         let Some((split, name)) = name.split_once("__") else {
             return Err(format!("{}: expected a name like SPLIT__BOOK.txt", path.display()).into());
@@ -35,10 +35,10 @@ fn main() -> Result<(), Failure> {
         if !splits.is_empty() && !splits.iter().any(|wanted| wanted == split) {
             continue;
         }
-        let text = corpus::read_text(&Path::new(books).join(format!("{name}.txt")))?;
+        let text = goldilocks_corpus::read_text(&Path::new(books).join(format!("{name}.txt")))?;
         let expected = fs::read_to_string(&path)?;
         let expected = Tokens::of(expected.lines().map(|line| line.split(' ').map(str::to_owned)));
-        let ours = Tokens::of(corpus::tokenise(&text));
+        let ours = Tokens::of(goldilocks_corpus::tokenise(&text));
         let agreement = Agreement::of(&ours, &expected)
             .ok_or_else(|| format!("{}: its start or end is not in the book", path.display()))?;
         agreement.print(&format!("{split} {name}"));

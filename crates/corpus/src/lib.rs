@@ -4,7 +4,6 @@
 //! file ──read──▶ text ──gutenberg──▶ the tale alone ──words──▶ tokens ──sentences──▶ sentences ──tagger──▶ Book
 //! ```
 
-pub mod atomic;
 mod epub;
 mod error;
 pub mod gutenberg;
@@ -14,7 +13,6 @@ mod tagged;
 pub mod tagger;
 mod tags;
 pub mod tales;
-mod vocabulary;
 mod words;
 
 pub use error::Error;
@@ -22,7 +20,6 @@ pub use read::{books_in, read_text, text_of};
 pub use sentences::tokenise;
 pub use tagger::Tagger;
 pub use tags::{Entity, PartOfSpeech};
-pub use vocabulary::{Vocabulary, WordId};
 
 /// A token of a book with what the tagger says of it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::words;
 /// A text as sentences of tokens, as CBT files have them.
 ///
 /// ```
-/// let sentences = corpus::tokenise("\"Who's there?\" said the bear. Nobody was.");
+/// let sentences = goldilocks_corpus::tokenise("\"Who's there?\" said the bear. Nobody was.");
 /// assert_eq!(sentences[0].join(" "), "`` Who 's there ? ''");
 /// assert_eq!(sentences[1].join(" "), "said the bear .");
 /// assert_eq!(sentences.len(), 3);

@@ -86,7 +86,7 @@ impl Predictions {
     /// [`Error::Write`].
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let failed = |reason| Error::Write { path: path.to_owned(), reason };
-        corpus::atomic::write_file(path, failed, |file| {
+        base::files::write_file(path, failed, |file| {
             self.lines().iter().try_for_each(|line| {
                 serde_json::to_writer(&mut *file, line).map_err(|error| failed(error.into()))?;
                 file.write_all(b"\n").map_err(failed)

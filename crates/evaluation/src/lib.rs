@@ -23,11 +23,11 @@
 //! {"id": "1", "class": "V", "split": "test", "candidates": ["ran", "sat"], "scores": [2, 1], "answer": "ran"}
 //! {"id": "2", "class": "V", "split": "test", "candidates": ["ran", "sat"], "scores": [3, 3], "answer": "ran"}
 //! "#;
-//! let predictions = evaluation::Predictions::from_text("mine.jsonl", lines.trim())?;
-//! let results = evaluation::evaluate(&predictions)?;
+//! let predictions = goldilocks_evaluation::Predictions::from_text("mine.jsonl", lines.trim())?;
+//! let results = goldilocks_evaluation::evaluate(&predictions)?;
 //! // One right, one tied with another: (1 + ½) / 2.
 //! assert_eq!(results[0].classes.all.accuracy, 0.75);
-//! # Ok::<(), evaluation::Error>(())
+//! # Ok::<(), goldilocks_evaluation::Error>(())
 //! ```
 
 pub mod accuracy;

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use models::Training;
+use goldilocks_models::Training;
 use ngram::{Model, Options, Text, estimate};
 use questions::{OpenOptions, QuestionSet, Split};
 
@@ -49,9 +49,9 @@ fn main() -> Result<()> {
     compare("estimate", (files.n_words, "words"), &runs)?;
 
     let valid = set.of_split(Split::Valid);
-    let (model, _) = models::from_language_model(Model::open(&files.ours)?);
+    let (model, _) = goldilocks_models::from_language_model(Model::open(&files.ours)?);
     let answer = || {
-        black_box(models::score_all(&*model, &set, &valid, &[], &|_| ())?);
+        black_box(goldilocks_models::score_all(&*model, &set, &valid, &[], &|_| ())?);
         Ok(())
     };
     let mut runs: Vec<Run<'_>> =

@@ -8,7 +8,7 @@
 //! A new model is one file, its `mod` line and its line in [`MODELS`]; the contract tests then cover it.
 //!
 //! ```
-//! use models::{Settings, Training, find, score_all};
+//! use goldilocks_models::{Settings, Training, find, score_all};
 //! use questions::{BLANK, NewQuestion, QuestionSet};
 //!
 //! let mut set = QuestionSet::default();
@@ -28,101 +28,54 @@
 //! // With soup in the blank `The` is off the context and costs 5, `ate` lies two words off; with bear
 //! // in it both lie on their like.
 //! assert_eq!(scores, [[-7.0, 0.0]]);
-//! # Ok::<(), models::Error>(())
+//! # Ok::<(), goldilocks_models::Error>(())
 //! ```
 
-mod all_targets;
-mod answering;
-mod candidate_softmax;
-mod capitals;
-mod case_fit;
-mod case_twins;
-mod checkpoint;
-mod composition;
-mod control;
-mod device_choice;
-mod dictionary;
-mod dictionary_softmax;
-mod epochs;
-mod error;
-mod explanation;
+mod baselines;
+mod contract;
 #[cfg(test)]
 mod fixture;
-mod folder;
-mod language_answers;
-mod language_learner;
-mod language_model;
-mod language_network;
-mod language_settings;
-mod learnt;
-mod lexicon;
-mod lowercase;
-mod matching;
-mod memory_format;
-mod model;
-mod network;
-mod running_text;
-mod self_supervision;
-mod selfsup_settings;
-mod selfsup_training;
-mod settings;
-mod soft_attention;
-mod soft_model;
-mod soft_settings;
-mod softmax;
-mod support;
-mod text_targets;
-mod training;
-mod windows;
-mod word_list;
-
-mod contextual_lstm;
-mod embedding;
 mod kneser_ney;
-mod kneser_ney_cache;
-mod lstm;
-mod max_frequency_context;
-mod max_frequency_corpus;
-mod memnn_lexical;
-mod memnn_window_selfsup;
-mod memory_network;
-mod sliding_window;
-mod word_distance;
+mod learning;
+mod memories;
+mod networks;
+mod selfsup;
+mod soft;
+mod words;
 
-pub use answering::score_all;
-pub use control::Control;
-pub use device_choice::DeviceChoice;
-pub use error::{Error, Result};
-pub use explanation::{Explanation, Look};
-pub use folder::{Manifest, check_place, load, load_on, save};
-pub use kneser_ney::from_language_model;
-pub use language_model::NGRAMS;
-pub use model::{Entry, Model, Reader, Saved};
-pub use settings::{Range, Setting, Settings};
-pub use training::{Event, Part, Reporter, Training};
+pub use contract::answering::score_all;
+pub use contract::error::{Error, Result};
+pub use contract::explanation::{Explanation, Look};
+pub use contract::folder::{Manifest, check_place, load, load_on, save};
+pub use contract::method::{Entry, Model, Reader, Saved};
+pub use contract::settings::{Range, Setting, Settings};
+pub use contract::training::{Event, Part, Reporter, Training};
+pub use kneser_ney::language_model::NGRAMS;
+pub use kneser_ney::plain::from_language_model;
+pub use networks::device::DeviceChoice;
 
 /// Every model, in the order of the rows of Table 2.
 pub static MODELS: &[Entry] = &[
-    max_frequency_corpus::ENTRY,
-    max_frequency_context::ENTRY,
-    sliding_window::ENTRY,
-    word_distance::ENTRY,
-    kneser_ney::ENTRY,
-    kneser_ney_cache::ENTRY,
-    embedding::CONTEXT_QUERY,
-    embedding::QUERY,
-    embedding::WINDOW_BAG,
-    embedding::WINDOW_POSITION,
-    lstm::QUERY,
-    lstm::CONTEXT_QUERY,
-    contextual_lstm::ENTRY,
-    memnn_lexical::ENTRY,
-    memory_network::WINDOW_MEMORY,
-    memory_network::SENTENTIAL_MEMORY,
-    memnn_window_selfsup::ENTRY,
-    memnn_window_selfsup::ALL_WINDOWS,
-    memnn_window_selfsup::ALL_TARGETS,
-    memnn_window_selfsup::LM,
+    baselines::max_frequency_corpus::ENTRY,
+    baselines::max_frequency_context::ENTRY,
+    baselines::sliding_window::ENTRY,
+    baselines::word_distance::ENTRY,
+    kneser_ney::plain::ENTRY,
+    kneser_ney::cache::ENTRY,
+    soft::embedding::CONTEXT_QUERY,
+    soft::embedding::QUERY,
+    soft::embedding::WINDOW_BAG,
+    soft::embedding::WINDOW_POSITION,
+    networks::lstm::QUERY,
+    networks::lstm::CONTEXT_QUERY,
+    networks::contextual_lstm::ENTRY,
+    networks::lexical_memory::ENTRY,
+    soft::memory_network::WINDOW_MEMORY,
+    soft::memory_network::SENTENTIAL_MEMORY,
+    selfsup::window_memory::ENTRY,
+    selfsup::window_memory::ALL_WINDOWS,
+    selfsup::window_memory::ALL_TARGETS,
+    selfsup::window_memory::LM,
 ];
 
 /// The model of that name.

@@ -11,7 +11,7 @@
 use std::env;
 use std::time::Instant;
 
-use neural::{Cloze, FillsBlanks, Initial, LstmConfig, LstmLm, Method};
+use goldilocks_neural::{Cloze, FillsBlanks, Initial, LstmConfig, LstmLm, Method};
 use numerics::device::{Cpu, Cuda, Device};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -13,7 +13,7 @@ use std::env;
 use std::process::Command;
 use std::time::Instant;
 
-use neural::{Initial, LstmConfig, LstmLm, Method, Network, Sampler, Window};
+use goldilocks_neural::{Initial, LstmConfig, LstmLm, Method, Network, Sampler, Window};
 use numerics::device::{Cpu, Cuda, Device};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -94,7 +94,7 @@ fn measure<D: Device>(
     streams: usize,
     seconds: f64,
     sample: Option<usize>,
-) -> neural::Result<Step> {
+) -> goldilocks_neural::Result<Step> {
     let config = LstmConfig {
         words: WORDS,
         units: UNITS,

@@ -12,7 +12,7 @@ use std::env;
 use std::process::Command;
 use std::time::Instant;
 
-use neural::{
+use goldilocks_neural::{
     Attention, Contexts, Initial, Joining, LexicalConfig, LexicalMemory, LstmConfig, LstmLm,
     Method, Network, Runs, Window,
 };
@@ -76,7 +76,7 @@ fn time<D: Device, N: Network<D>>(
     batches: &[N::Batch; 2],
     rate: f64,
     seconds: f64,
-) -> neural::Result<(f64, [f64; 2])> {
+) -> goldilocks_neural::Result<(f64, [f64; 2])> {
     let first = network.step(&batches[0], rate)?;
     network.step(&batches[1], rate)?;
     let (started, mut n_steps, mut last) = (Instant::now(), 0, first);
@@ -100,7 +100,7 @@ const STREAMS: usize = 64;
 const STEPS: usize = 35;
 const CONTEXT: usize = 768;
 
-fn contextual_lstm<D: Device>(device: &D) -> neural::Result<LstmLm<D>> {
+fn contextual_lstm<D: Device>(device: &D) -> goldilocks_neural::Result<LstmLm<D>> {
     let config = LstmConfig {
         words: WORDS,
         units: 256,
@@ -138,7 +138,7 @@ fn windows() -> [Window; 2] {
 
 const MEMORIES: usize = 200;
 
-fn lexical_memory<D: Device>(device: &D) -> neural::Result<LexicalMemory<D>> {
+fn lexical_memory<D: Device>(device: &D) -> goldilocks_neural::Result<LexicalMemory<D>> {
     let config = LexicalConfig {
         words: WORDS,
         dim: 200,

@@ -1,7 +1,7 @@
 //! The GPU computes what the processor computes. Without a GPU that is not looked at, unless the environment has
 //! `GOLDILOCKS_GPU=required`.
 
-use neural::{
+use goldilocks_neural::{
     Attention, Contexts, Initial, Joining, LexicalConfig, LexicalMemory, LstmConfig, LstmLm,
     Method, Network, Result, Runs, Sampler, Window,
 };

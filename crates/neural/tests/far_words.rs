@@ -2,7 +2,7 @@
 //!
 //! A tale names somebody, goes on about anything, and asks for the name.
 
-use neural::{
+use goldilocks_neural::{
     Attention, Cloze, FillsBlanks, Initial, Joining, LexicalConfig, LexicalMemory, LstmConfig,
     LstmLm, Method, Network, Result, Runs, Streams, Text,
 };

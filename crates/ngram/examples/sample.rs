@@ -7,7 +7,7 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use ngram::{END, Model, START, Table, UNKNOWN};
+use goldilocks_ngram::{END, Model, START, Table, UNKNOWN};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
-use corpus::Vocabulary;
+use base::Vocabulary;
 
 use crate::table::{Level, Table};
 use crate::text::MARKS;
@@ -31,7 +31,7 @@ pub fn write_arpa(table: &Table, path: &Path) -> Result<()> {
         return Err(Error::Unwritable { path: path.to_owned(), word: word.to_owned() });
     }
     let failed = |reason| Error::File { path: path.to_owned(), reason };
-    corpus::atomic::write_file(path, failed, |file| write_to(table, file).map_err(failed))
+    base::files::write_file(path, failed, |file| write_to(table, file).map_err(failed))
 }
 
 fn write_to(table: &Table, file: &mut impl Write) -> std::io::Result<()> {

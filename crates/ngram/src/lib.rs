@@ -11,7 +11,7 @@
 //! decimal ones.
 //!
 //! ```
-//! use ngram::{Model, Options, Text, estimate};
+//! use goldilocks_ngram::{Model, Options, Text, estimate};
 //!
 //! let mut text = Text::default();
 //! text.push("the bear ate the soup".split(' '))?;
@@ -20,7 +20,7 @@
 //! let model = Model::new(&estimate.table, false);
 //! let score = |words: &str| model.log_probs(words.split(' ')).iter().sum::<f32>();
 //! assert!(score("the bear ate the soup") > score("the soup ate the bear"));
-//! # Ok::<(), ngram::Error>(())
+//! # Ok::<(), goldilocks_ngram::Error>(())
 //! ```
 
 mod arpa;

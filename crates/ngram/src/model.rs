@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write as _};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use corpus::{Vocabulary, WordId};
+use base::{Vocabulary, WordId};
 use memmap2::Mmap;
 
 use crate::file::{EMPTY, Layout, LevelLayout, encode, first_slot, is_whole, u32_at};
@@ -108,7 +108,7 @@ impl Model {
     /// If it can't be written.
     pub fn write(&self, path: &Path) -> Result<()> {
         let failed = |reason| Error::File { path: path.to_owned(), reason };
-        corpus::atomic::write_file(path, failed, |file| file.write_all(&self.bytes).map_err(failed))
+        base::files::write_file(path, failed, |file| file.write_all(&self.bytes).map_err(failed))
     }
 
     /// The length of the longest n-grams.

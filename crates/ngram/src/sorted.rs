@@ -5,7 +5,7 @@
 //! places that share their last n words, and within it lie the runs of the longer n-grams that end in it.
 //! Only numbers of places are moved, so that the memory does not grow with the length of the n-grams.
 
-use corpus::Vocabulary;
+use base::Vocabulary;
 use rayon::prelude::*;
 
 use crate::text::START;

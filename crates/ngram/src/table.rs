@@ -1,7 +1,7 @@
 //! [`Table`]: every n-gram with its probability and backoff, as a trie: a level for each length, the n-grams
 //! of a level by their contexts, which stand one level above, then by their last words.
 
-use corpus::Vocabulary;
+use base::Vocabulary;
 
 /// A model that can be changed, written as ARPA, or turned into a [`crate::Model`].
 #[derive(Clone, Debug)]

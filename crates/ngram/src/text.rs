@@ -1,7 +1,7 @@
 //! The text to learn from: sentences of words → numbers, the most frequent words first, with the sentences'
 //! marks.
 
-use corpus::{Vocabulary, WordId};
+use base::{Vocabulary, WordId};
 
 use crate::sorted::Sorted;
 use crate::{Error, Result};

@@ -2,7 +2,7 @@
 //! (p 300, five dictionaries of 54,000 words: 324 MB), in bytes a second.
 
 use divan::{Bencher, black_box, counter::BytesCount};
-use numerics::{Gradient, Table, Update, apply};
+use goldilocks_numerics::{Gradient, Table, Update, apply};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 

@@ -10,7 +10,7 @@ pub fn excerpt(set: &QuestionSet, places: &[usize]) -> QuestionSet {
     for &place in places {
         let example = set.example(place);
         let context = push_context(&mut excerpt, &example.question);
-        let mut intern = |words: &[corpus::WordId]| {
+        let mut intern = |words: &[base::WordId]| {
             words.iter().map(|&word| excerpt.intern(example.question.word(word))).collect()
         };
         let query: Vec<_> = intern(example.question.query);

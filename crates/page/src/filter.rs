@@ -1,6 +1,6 @@
 //! Which questions of a set are shown: what a visitor asked for → places.
 
-use corpus::WordId;
+use base::WordId;
 use questions::{QuestionSet, Split, WordClass};
 use serde::{Deserialize, Serialize};
 

@@ -63,7 +63,7 @@ pub struct ListedLook {
 pub fn context(question: &Question<'_>, explanation: &Explanation) -> Vec<Sentence> {
     let strengths = strengths(&explanation.looks);
     let mut start = 0;
-    let sentence = |words: &&[corpus::WordId]| {
+    let sentence = |words: &&[base::WordId]| {
         let texts: Vec<&str> = words.iter().map(|&word| question.word(word)).collect();
         let mut tokens = plain(&texts, start);
         start += words.len();

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use divan::Bencher;
 use divan::counter::BytesCount;
-use questions::{OpenOptions, QuestionSet, cbt, compact, jsonl};
+use goldilocks_questions::{OpenOptions, QuestionSet, cbt, compact, jsonl};
 
 const QUESTIONS: usize = 4_000;
 const CONTEXT: usize = 20;

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use corpus::{Book, Entity, PartOfSpeech, Word};
-use questions::{Builder, Instance, Rules, WordClass};
+use goldilocks_questions::{Builder, Instance, Rules, WordClass};
 use rayon::prelude::*;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;

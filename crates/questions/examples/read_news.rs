@@ -14,7 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use questions::{OpenOptions, QuestionSet, cnn};
+use goldilocks_questions::{OpenOptions, QuestionSet, cnn};
 
 #[expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a program of its own")]
 fn main() -> Result<(), Box<dyn Error>> {

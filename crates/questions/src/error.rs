@@ -6,8 +6,8 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::flaw::{Flaw, shown};
-use crate::nearest::nearest;
 use crate::{Rules, Split, WordClass};
+use base::nearest;
 
 /// A result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;

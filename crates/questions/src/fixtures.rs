@@ -1,7 +1,8 @@
 //! For tests: sentences, books and questions written on one line each, small sets drawn at random, sets as
 //! lists that can be compared, a disk with little room.
 
-use corpus::{Entity, PartOfSpeech, Word, WordId};
+use base::WordId;
+use corpus::{Entity, PartOfSpeech, Word};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

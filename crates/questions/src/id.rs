@@ -12,7 +12,7 @@ impl Question<'_> {
     pub fn id(&self) -> String {
         let mut hash = Sha256::new();
         let mut line = String::new();
-        let mut feed = |words: &[corpus::WordId]| {
+        let mut feed = |words: &[base::WordId]| {
             line.clear();
             for (place, &word) in words.iter().enumerate() {
                 if place > 0 {

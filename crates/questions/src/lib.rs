@@ -3,54 +3,36 @@
 //! Everything before a [`Question`] makes questions; everything after it reads them. A [`Question`]
 //! holds neither the answer nor the word class, so no model can look at them; an [`Example`] holds both.
 
-mod anonymise;
-mod assemble;
-mod base128;
 mod build;
-mod candidates;
-mod case;
-pub mod cbt;
-mod checked_pages;
-mod classes;
-pub mod cnn;
-pub mod compact;
-mod counts;
 mod error;
 #[cfg(test)]
 mod fixtures;
 mod flaw;
+pub mod formats;
 mod id;
-pub mod jsonl;
-mod leaks;
-mod merge;
-mod nearest;
-mod open;
-mod output;
-pub mod parquet;
+mod inspect;
+pub mod news;
 mod question;
-mod rules;
-mod running_text;
-mod seeds;
-mod sentence;
 mod set;
-mod splits;
-mod statistics;
-mod write;
+mod transform;
 
-pub use anonymise::{Anonymiser, anonymise};
-pub use base128::Damage;
-pub use build::{BookQuestions, Builder, Built, Instance};
-pub use counts::{Counts, Shortfall};
+pub use base::{Selection, Split, WordClass};
+pub use build::{
+    BookQuestions, Builder, Built, CandidateOrder, Counts, FillUp, Instance, Per, Rules, Shortfall,
+    SplitFile, draw_splits,
+};
 pub use error::{At, Error, Result};
 pub use flaw::Flaw;
-pub use leaks::{CandidateFaults, Duplicates, Leaks, Overlap, Sameness};
-pub use nearest::nearest;
-pub use open::{OpenOptions, Warnings};
-pub use output::write_file;
-pub use question::{Example, Question, Split, WordClass};
-pub use rules::{CandidateOrder, FillUp, Per, Rules};
-pub use running_text::BOOK_TITLE;
+pub use formats::base128::Damage;
+pub use formats::open::{OpenOptions, Warnings};
+pub use formats::output::write_file;
+pub use formats::running_text::BOOK_TITLE;
+pub use formats::write::Format;
+pub use formats::{cbt, cnn, compact, jsonl, parquet};
+pub use inspect::{
+    CandidateFaults, Duplicates, Leaks, Overlap, PUBLISHED, PUBLISHED_VOCABULARY, Sameness,
+    SplitStatistics, Statistics, Totals,
+};
+pub use question::{Example, Question};
 pub use set::{BLANK, BLANK_WORD, BookText, NewQuestion, QuestionSet};
-pub use splits::{SplitFile, draw_splits};
-pub use statistics::{PUBLISHED, PUBLISHED_VOCABULARY, SplitStatistics, Statistics, Totals};
-pub use write::Format;
+pub use transform::{Anonymiser, Control, anonymise};

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use corpus::{Vocabulary, WordId};
+use base::{Vocabulary, WordId};
 
 use crate::{Example, Question, Split, WordClass};
 

@@ -10,11 +10,11 @@
 use std::path::PathBuf;
 
 use evaluation::{Prediction, Predictions, check_against};
+use goldilocks_report::paper::{TableKind, Variant};
+use goldilocks_report::{Provenance, Report, Row, Run, Source};
 use questions::{BLANK, BookText, NewQuestion, QuestionSet, Split, WordClass};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use report::paper::{TableKind, Variant};
-use report::{Provenance, Report, Row, Run, Source};
 
 const NAMES: [&str; 12] = [
     "Mira", "Tobias", "Hanna", "Wendel", "Ottilie", "Brock", "Linnet", "Jasper", "Sorrel", "Pip",
@@ -67,8 +67,11 @@ fn main() -> Result<()> {
             )],
         },
     };
-    std::io::Write::write_all(&mut std::io::stdout(), report::text(&report)?.as_bytes())?;
-    report::write(&report, &folder, true)?;
+    std::io::Write::write_all(
+        &mut std::io::stdout(),
+        goldilocks_report::text(&report)?.as_bytes(),
+    )?;
+    goldilocks_report::write(&report, &folder, true)?;
     Ok(())
 }
 

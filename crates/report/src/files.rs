@@ -34,10 +34,10 @@ pub fn write_all(
     if let Some(entry) = names.into_iter().find(|name| !is_ours(name)) {
         return Err(Error::ForeignFolder { path: folder.to_owned(), entry });
     }
-    corpus::atomic::write_folder(folder, &failed, |inside| {
+    base::files::write_folder(folder, &failed, |inside| {
         files.iter().try_for_each(|(name, content)| {
             let failed = failed_at(&folder.join(name));
-            corpus::atomic::write_file(&inside.join(name), &failed, |file| {
+            base::files::write_file(&inside.join(name), &failed, |file| {
                 file.write_all(content.as_bytes()).map_err(&failed)
             })
         })

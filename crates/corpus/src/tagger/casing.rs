@@ -3,7 +3,7 @@
 //! Input: the tokens of the whole book, untagged. Output: for each word one of nine habits.
 
 use super::description::{Setting, is_all_capitals};
-use crate::Vocabulary;
+use base::Vocabulary;
 
 /// How often each word of a book, lower-cased, is written in each [`Form`].
 #[derive(Default)]

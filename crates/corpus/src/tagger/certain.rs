@@ -2,7 +2,8 @@
 //!
 //! Input: tagged sentences. Output: a list of words, case kept, with one tag each.
 
-use crate::{Vocabulary, Word};
+use crate::Word;
+use base::Vocabulary;
 
 /// Words with the tag that they always get.
 #[derive(Default)]

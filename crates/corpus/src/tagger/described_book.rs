@@ -9,7 +9,7 @@ use super::{
     description::{Description, Setting, is_all_capitals},
     lexicon::Lexicon,
 };
-use crate::Vocabulary;
+use base::Vocabulary;
 
 /// Sentences of descriptions.
 pub struct DescribedBook {

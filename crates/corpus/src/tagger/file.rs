@@ -15,7 +15,9 @@ use super::{
     lexicon::Lexicon,
     weights::{Entry, MAX_ENTRIES, Weights},
 };
-use crate::{Entity, Error, PartOfSpeech, Vocabulary, atomic};
+use crate::{Entity, Error, PartOfSpeech};
+use base::Vocabulary;
+use base::files;
 
 const MAGIC: &[u8; 12] = b"goldi-tagger";
 const VERSION: u32 = 1;
@@ -61,7 +63,7 @@ impl Tagger {
     /// If the file system refuses.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let failed = |source| Error::Io { path: path.to_owned(), source };
-        atomic::write_file(path, failed, |file| file.write_all(&self.to_bytes()).map_err(failed))
+        files::write_file(path, failed, |file| file.write_all(&self.to_bytes()).map_err(failed))
     }
 }
 

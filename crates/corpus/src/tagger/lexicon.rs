@@ -2,7 +2,8 @@
 //! that have one tag only. Input: tagged sentences. Output: [`Lexicon`].
 
 use super::{certain::Certain, clusters::Bigrams};
-use crate::{Vocabulary, Word};
+use crate::Word;
+use base::Vocabulary;
 
 /// Known words with their classes, and words of one tag.
 #[derive(Default)]

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use evaluation::{Prediction, Predictions};
-use models::{Control, Model};
+use models::Model;
+use questions::Control;
 use questions::{QuestionSet, Split};
 
 use crate::device::DeviceOption;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use questions::cnn::{NEWS, NewsArticle, NewsBuilder, allocate};
+use questions::news::{NEWS, NewsArticle, NewsBuilder, allocate};
 use questions::{QuestionSet, Split, compact};
 use toml::Table;
 

@@ -154,7 +154,7 @@ pub fn hits_and_misses(
 
 fn looked(example: &Example<'_>, prediction: &Prediction, explanation: Explanation) -> Looked {
     let question = &example.question;
-    let texts = |words: &[corpus::WordId]| -> Vec<String> {
+    let texts = |words: &[base::WordId]| -> Vec<String> {
         words.iter().map(|&word| question.word(word).to_owned()).collect()
     };
     let window = |look: Look| Window {

@@ -1,4 +1,4 @@
-//! The contract of [`models::Model`], as checks that take any model and any question set, run over the
+//! The contract of [`goldilocks_models::Model`], as checks that take any model and any question set, run over the
 //! registry on the embedded tales: a new model is tested by being listed.
 //!
 //! A check says what is wrong instead of panicking, so that `faults.rs` can show that each can fail.
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 
-use models::{
+use goldilocks_models::{
     DeviceChoice, Entry, Event, MODELS, Model, Saved, Settings, Training, save, score_all,
 };
 use questions::{BLANK, Question, QuestionSet};
@@ -140,7 +140,7 @@ pub fn follows_words_not_their_numbers(entry: &Entry, set: &QuestionSet) -> Chec
     let words: Vec<&str> = set.vocabulary().iter().collect();
     words.iter().rev().for_each(|word| _ = other.intern(word));
     for example in set.examples() {
-        let mut renumber = |ids: &[corpus::WordId]| -> Vec<corpus::WordId> {
+        let mut renumber = |ids: &[base::WordId]| -> Vec<base::WordId> {
             ids.iter().map(|&id| other.intern(set.vocabulary().word(id))).collect()
         };
         let question = example.question;
@@ -282,7 +282,7 @@ fn names_are_unique_and_a_slip_finds_the_nearest() {
     assert_eq!(names.len(), MODELS.len());
     for entry in MODELS {
         let slip = &entry.name[1..];
-        let error = models::find(slip).err().expect("no model is called so");
+        let error = goldilocks_models::find(slip).err().expect("no model is called so");
         assert_eq!(error.to_string(), format!("unknown model `{slip}`"));
         let hint = error.hint().expect("a name is near");
         assert!(hint.starts_with(&format!("did you mean `{}`?", entry.name)), "{hint}");

@@ -8,8 +8,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use corpus::{Vocabulary, WordId};
-use models::{Entry, Error, Event, Model, Range, Reader, Result, Setting, Settings, Training};
+use base::{Vocabulary, WordId};
+use goldilocks_models::{
+    Entry, Error, Event, Model, Range, Reader, Result, Setting, Settings, Training,
+};
 use questions::Question;
 
 use crate::contract::{self, CHECKS, Check};

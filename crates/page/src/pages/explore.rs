@@ -239,7 +239,7 @@ impl Looked {
 
 fn candidates(example: &Example<'_>, columns: &[(Column, Vec<f32>, usize)]) -> Vec<Candidate> {
     let question = &example.question;
-    let candidate = |(place, &word): (usize, &corpus::WordId)| Candidate {
+    let candidate = |(place, &word): (usize, &base::WordId)| Candidate {
         word: question.word(word).to_owned(),
         is_answer: example.answer == Some(place),
         scores: columns

@@ -4,12 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use corpus::WordId;
+use base::WordId;
+use base::seeds::{Use, generator};
 use questions::{QuestionSet, WordClass};
-use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
-use sha2::{Digest, Sha256};
 
 use super::{Mode, Settings};
 use crate::excerpt::excerpt;
@@ -62,7 +60,7 @@ pub fn deal(set: &QuestionSet, settings: &Settings) -> Result<Deal> {
     }
     let before = told_before(&questions);
     for (number, share) in shares.iter_mut().enumerate() {
-        let mut random = generator(settings.seed, &["share", &number.to_string()]);
+        let mut random = generator(settings.seed, Use::StudyShare, &[&number.to_string()]);
         share.shuffle(&mut random);
         // In several modes, the query alone comes first: no context then tells of it.
         share.sort_by_key(|item| item.mode);
@@ -133,7 +131,7 @@ fn draw(set: &QuestionSet, settings: &Settings) -> Result<Vec<Vec<usize>>> {
             return Err(Error::TooFewQuestions { class, wanted, found });
         }
         let name = class.map_or("none", WordClass::code);
-        places.shuffle(&mut generator(settings.seed, &["draw", name]));
+        places.shuffle(&mut generator(settings.seed, Use::StudyDraw, &[name]));
         let (first, second): (Vec<_>, Vec<_>) =
             places.into_iter().partition(|&place| drawn.insert(sentence(set, place)));
         for &place in first.iter().skip(wanted) {
@@ -188,15 +186,6 @@ fn in_order(share: &[Item], before: &[Vec<usize>]) -> Vec<Item> {
         ordered.push(next);
     }
     ordered
-}
-
-fn generator(seed: u64, uses: &[&str]) -> ChaCha8Rng {
-    let mut hash = Sha256::new().chain_update(seed.to_le_bytes());
-    for text in uses {
-        hash.update((text.len() as u64).to_le_bytes());
-        hash.update(text);
-    }
-    ChaCha8Rng::from_seed(hash.finalize().into())
 }
 
 #[cfg(test)]

@@ -1,0 +1,81 @@
+//! [`Remedy`]: what can be done about an error, for programs to match on and for people to read.
+//!
+//! Libraries do not know which command or flag would do it: the command line words a remedy in its own terms, and
+//! so does any other program.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::path::PathBuf;
+
+/// What can be done about an error. [`fmt::Display`] words it without flags or commands of any program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// Advice that needs nothing of any program.
+    Advice(Cow<'static, str>),
+    /// Build a question set, or get the released one.
+    BuildQuestions,
+    /// Write elsewhere, or ask for the output to be replaced.
+    Overwrite,
+    /// Write into a new folder: this one holds files that are not ours and is never replaced.
+    ChooseNewFolder,
+    /// Select other splits or classes.
+    ChangeSelection,
+    /// Leave out what is malformed and count it.
+    SkipMalformed,
+    /// Look at how a book was read and split, or leave it out.
+    InspectBook { path: PathBuf },
+    /// A name that is like the one that was given.
+    DidYouMean { name: String },
+    /// Train the model, or train it again.
+    Train { model: Option<String>, folder: Option<PathBuf> },
+    /// List all models, perhaps with the one that was meant.
+    ListModels { meant: Option<String> },
+    /// List the settings of a model.
+    ListSettings { model: String },
+    /// Write a setting as `KEY=VALUE`.
+    WriteSettingAs { example: &'static str },
+    /// Set something to another value.
+    Set { key: &'static str, value: String },
+    /// Answer questions with a model, which writes predictions.
+    MakePredictions,
+    /// Compute on the processor.
+    UseCpu,
+}
+
+impl Remedy {
+    /// Advice that needs nothing of any program.
+    pub fn advice(text: impl Into<Cow<'static, str>>) -> Self {
+        Self::Advice(text.into())
+    }
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Advice(text) => f.write_str(text),
+            Self::BuildQuestions => f.write_str("build a question set, or get the released one"),
+            Self::Overwrite => {
+                f.write_str("choose another place, or ask for the output to be replaced")
+            }
+            Self::ChooseNewFolder => f.write_str("choose a new folder: this one is never replaced"),
+            Self::ChangeSelection => f.write_str("select other splits or another class"),
+            Self::SkipMalformed => f.write_str("ask for malformed input to be skipped and counted"),
+            Self::InspectBook { path } => {
+                write!(f, "check that {} is the whole book, or leave it out", path.display())
+            }
+            Self::DidYouMean { name } => write!(f, "did you mean `{name}`?"),
+            Self::Train { model: Some(model), .. } => write!(f, "train `{model}` again"),
+            Self::Train { model: None, .. } => f.write_str("train the model again"),
+            Self::ListModels { meant: Some(name) } => write!(f, "did you mean `{name}`?"),
+            Self::ListModels { meant: None } => f.write_str("choose one of the registered models"),
+            Self::ListSettings { model } => write!(f, "choose one of the settings of `{model}`"),
+            Self::WriteSettingAs { example } => write!(f, "for example `{example}`"),
+            Self::Set { key, value } => write!(f, "set `{key}` to {value}"),
+            Self::MakePredictions => {
+                f.write_str("answer questions with a model to make predictions")
+            }
+            Self::UseCpu => f.write_str("compute on the processor"),
+        }
+    }
+}

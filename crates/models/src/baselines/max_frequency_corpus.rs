@@ -1,0 +1,185 @@
+//! Maximum frequency (corpus), §4.1: the candidate that is most frequent in the training books.
+//!
+//! Running text of the training books → lower-cased counts; question → the count of each candidate.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+
+use base::{Vocabulary, WordId};
+use questions::Question;
+use serde::{Deserialize, Serialize};
+
+use crate::contract::folder::{read_toml, write_toml};
+use crate::{Entry, Error, Event, Model, Part, Reader, Result, Saved, Settings, Training};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "max-frequency-corpus",
+    row: "Maximum frequency (corpus)",
+    section: "§4.1",
+    settings: &[],
+    learns: false,
+    train,
+    load,
+};
+
+const COUNTS: &str = "counts.toml";
+
+/// How often each lower-cased word stands in the training books.
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+struct MaxFrequencyCorpus {
+    counts: BTreeMap<String, u64>,
+}
+
+fn train(_: &Settings, training: &Training<'_>) -> Result<Box<dyn Model>> {
+    let mut counts = count(training.train.vocabulary(), training.train.books().flatten());
+    if counts.is_empty() {
+        counts = count(training.train.vocabulary(), contexts(&training.train));
+        if counts.is_empty() {
+            return Err(Error::NothingToTrainOn {
+                model: ENTRY.name,
+                expected: "running text or questions of the training split",
+                hint: "one book alone is all `test`: build three or more, or say which is which with \
+                       `goldilocks build --split FILE`",
+            });
+        }
+        training.reporter.report(Event::Warning(
+            "the set has no running text of training books: words are counted in the contexts of \
+             the training questions"
+                .to_owned(),
+        ));
+    }
+    Ok(Box::new(MaxFrequencyCorpus { counts }))
+}
+
+fn load(saved: &Saved<'_>) -> Result<Box<dyn Model>> {
+    Ok(Box::new(read_toml::<MaxFrequencyCorpus>(&saved.folder.join(COUNTS))?))
+}
+
+fn count<'a>(
+    vocabulary: &Vocabulary,
+    sentences: impl Iterator<Item = &'a [WordId]>,
+) -> BTreeMap<String, u64> {
+    let mut by_number = vec![0; vocabulary.len()];
+    sentences.flatten().for_each(|word| by_number[word.index()] += 1);
+    let mut counts = BTreeMap::new();
+    for (word, times) in vocabulary.iter().zip(by_number).filter(|&(_, times)| times > 0) {
+        *counts.entry(word.to_lowercase()).or_default() += times;
+    }
+    counts
+}
+
+/// Chosen: the paper does not say what to do without running text; contexts are parts of it, and a
+/// sentence that several contexts share counts once.
+pub(crate) fn contexts<'a>(part: &Part<'a>) -> impl Iterator<Item = &'a [WordId]> {
+    let mut seen = HashSet::new();
+    let sentences = part.examples().flat_map(|example| example.question.context);
+    sentences.filter(move |sentence| seen.insert(sentence.as_ptr()))
+}
+
+impl Model for MaxFrequencyCorpus {
+    fn reader<'a>(&'a self, vocabulary: &'a Vocabulary) -> Box<dyn Reader + 'a> {
+        let count = |word: &str| self.counts.get(&word.to_lowercase()).map_or(0.0, |&n| n as f32);
+        Box::new(Counts(vocabulary.iter().map(count).collect()))
+    }
+
+    fn save(&self, folder: &Path) -> Result<()> {
+        write_toml(&folder.join(COUNTS), self)
+    }
+}
+
+/// The count of each word of a vocabulary.
+struct Counts(Vec<f32>);
+
+impl Reader for Counts {
+    fn score(&self, question: &Question<'_>) -> Vec<f32> {
+        question.candidates.iter().map(|candidate| self.0[candidate.index()]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use expect_test::expect;
+    use proptest::prelude::*;
+    use questions::{NewQuestion, QuestionSet, Split};
+
+    use super::*;
+    use crate::fixture::{Asked, one_question, set_of, texts};
+
+    fn trained(set: &QuestionSet) -> Result<Box<dyn Model>> {
+        train(&Settings::from_text(&ENTRY, [])?, &Training::new(set, 1, &|_| ()))
+    }
+
+    #[test]
+    fn words_are_counted_in_the_training_books_alone_and_found_in_another_vocabulary() {
+        let book = |split, text| Asked {
+            context: vec![text],
+            query: "a XXXXX",
+            candidates: &["fox", "hen"],
+            answer: None,
+            split,
+        };
+        let set = set_of(&[
+            book(Split::Train, "Fox fox hen"),
+            book(Split::Train, "hen FOX"),
+            book(Split::Valid, "hen hen hen"),
+            book(Split::Test, "owl"),
+        ]);
+        let model = trained(&set).unwrap();
+        let other = one_question(&["unlike words"], "the XXXXX", &["owl", "hen", "Fox", "fox"]);
+        assert_eq!(model.score(&other.example(0).question), [0.0, 2.0, 3.0, 3.0]);
+    }
+
+    #[test]
+    fn without_running_text_shared_context_counts_once_and_a_warning_says_so() {
+        let mut set = QuestionSet::default();
+        let [fox, hen] = ["fox", "hen"].map(|word| set.intern(word));
+        let sentences = [[fox, hen], [fox, fox]].map(|words| set.push_sentence(words));
+        for _ in 0..2 {
+            set.push(NewQuestion {
+                context: sentences[0]..sentences[1] + 1,
+                query: &[hen, questions::BLANK],
+                candidates: &[fox, hen],
+                answer: None,
+                class: None,
+                split: Some(Split::Train),
+                book: None,
+            });
+        }
+        let events = Mutex::new(Vec::new());
+        let report = |event| events.lock().unwrap().push(event);
+        let settings = Settings::from_text(&ENTRY, []).unwrap();
+        let model = train(&settings, &Training::new(&set, 1, &report)).unwrap();
+        assert_eq!(model.score(&set.example(0).question), [3.0, 1.0]);
+        assert!(matches!(events.lock().unwrap().as_slice(), [Event::Warning(_)]));
+    }
+
+    #[test]
+    fn a_set_without_a_training_part_is_an_error() {
+        let set = one_question(&["a fox"], "the XXXXX", &["fox", "hen"]);
+        let error = trained(&set).err().unwrap();
+        expect!["nothing to train `max-frequency-corpus` on: expected running text or questions of the training split, found none"]
+            .assert_eq(&error.to_string());
+    }
+
+    proptest! {
+        #[test]
+        fn scores_are_the_counts_by_definition((context, query, candidates) in texts()) {
+            let context: Vec<&str> = context.iter().map(String::as_str).collect();
+            let names: Vec<&str> = candidates.iter().map(String::as_str).collect();
+            let text = context.join(" ").to_lowercase();
+            prop_assume!(!text.trim().is_empty());
+            let asked = Asked {
+                context, query: &query, candidates: &names, answer: None, split: Split::Train,
+            };
+            let set = set_of(&[asked]);
+            let scores = trained(&set).unwrap().score(&set.example(0).question);
+            for (name, score) in names.iter().zip(scores) {
+                let times = text.split(' ').filter(|word| *word == name.to_lowercase()).count();
+                prop_assert_eq!(score, times as f32);
+            }
+        }
+    }
+}

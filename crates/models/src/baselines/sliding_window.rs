@@ -1,0 +1,161 @@
+//! Sliding window, §4.1: the query with a candidate in its blank is slid across the context; the
+//! candidate whose query overlaps best anywhere wins (Richardson, Burges & Renshaw 2013, Algorithm 1).
+//!
+//! Question → best weighted overlap of each candidate, lower-cased. Nothing is trained or kept.
+
+use std::ops::Range;
+use std::path::Path;
+
+use base::{Vocabulary, WordId};
+use questions::Question;
+
+use crate::words::lowercase::{Lowercase, LowercaseQuestion};
+use crate::{Entry, Explanation, Look, Model, Reader, Result};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "sliding-window",
+    row: "Sliding window",
+    section: "§4.1",
+    settings: &[],
+    learns: false,
+    train: |_, _| Ok(Box::new(SlidingWindow)),
+    load: |_| Ok(Box::new(SlidingWindow)),
+};
+
+struct SlidingWindow;
+
+impl Model for SlidingWindow {
+    fn reader<'a>(&'a self, vocabulary: &'a Vocabulary) -> Box<dyn Reader + 'a> {
+        Box::new(Slider(Lowercase::new(vocabulary)))
+    }
+
+    fn save(&self, _: &Path) -> Result<()> {
+        Ok(())
+    }
+}
+
+struct Slider(Lowercase);
+
+impl Reader for Slider {
+    fn score(&self, question: &Question<'_>) -> Vec<f32> {
+        overlaps(&self.0.question(question)).map(|(overlap, _)| overlap).collect()
+    }
+
+    fn explain(&self, question: &Question<'_>) -> Explanation {
+        let query = Some(0..question.query.len());
+        let question = self.0.question(question);
+        let looks = overlaps(&question).enumerate().map(|(candidate, (weight, words))| Look {
+            words,
+            candidate: Some(candidate),
+            instance: None,
+            weight,
+            score: None,
+            is_supporting: false,
+        });
+        Explanation { looks: looks.collect(), query }
+    }
+}
+
+/// For each candidate its best overlap and the window that has it.
+fn overlaps(question: &LowercaseQuestion) -> impl Iterator<Item = (f32, Range<usize>)> {
+    let LowercaseQuestion { context, query, blank, candidates } = question;
+    let mut of_query = vec![0.0; context.len()];
+    for (_, &word) in query.iter().enumerate().filter(|(place, _)| place != blank) {
+        weigh(word, context, &mut of_query);
+    }
+    candidates.iter().map(move |&candidate| {
+        let mut weights = of_query.clone();
+        weigh(candidate, context, &mut weights);
+        heaviest(&weights, query.len())
+    })
+}
+
+/// Gives every instance of a word in the context its weight.
+fn weigh(word: WordId, context: &[WordId], weights: &mut [f64]) {
+    let count = context.iter().filter(|&&other| other == word).count();
+    if count == 0 {
+        return;
+    }
+    // Richardson et al. 2013, inverse count: IC(w) = log(1 + 1/C(w)).
+    let inverse_count = (1.0 / count as f64).ln_1p();
+    for (weight, _) in weights.iter_mut().zip(context).filter(|&(_, &other)| other == word) {
+        *weight = inverse_count;
+    }
+}
+
+/// The heaviest window of a length, the first of several. One that reaches over an end of the context
+/// holds no more than the one that ends there, so only those inside are tried.
+fn heaviest(weights: &[f64], length: usize) -> (f32, Range<usize>) {
+    let length = length.min(weights.len());
+    let mut sums = Vec::with_capacity(weights.len() + 1);
+    sums.push(0.0);
+    for (place, weight) in weights.iter().enumerate() {
+        sums.push(sums[place] + weight);
+    }
+    // Richardson et al. 2013, Algorithm 1: max over j of Σ_i IC(w_{j+i}) where w_{j+i} is in the query.
+    let windows = (0..=weights.len() - length).map(|start| sums[start + length] - sums[start]);
+    let (start, overlap) = windows
+        .enumerate()
+        .fold((0, 0.0), |best, window| if window.1 > best.1 { window } else { best });
+    // In f32 sums of the same weights in another order are equal, so ties are ties.
+    (overlap as f32, start..start + length)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fixture::{one_question, texts};
+
+    #[test]
+    fn the_rarer_words_of_the_best_window_weigh_more() {
+        let context = ["the fox saw the hen .", "the hen ran ."];
+        let set = one_question(&context, "the XXXXX saw", &["fox", "hen", "owl", "cow"]);
+        // Windows of three words: fox has `the fox saw`, hen `saw the hen`, the others `saw the` with
+        // fox or hen. Counts: the 3, hen 2, fox 1, saw 1.
+        let [the, hen, once] = [3.0, 2.0, 1.0].map(|count: f64| (1.0 + 1.0 / count).ln() as f32);
+        let scores = SlidingWindow.score(&set.example(0).question);
+        let expected = [the + once + once, once + the + hen, once + the, once + the];
+        for (score, expected) in scores.iter().zip(expected) {
+            assert!((score - expected).abs() < 1e-6, "{scores:?}");
+        }
+        assert_eq!(scores[2], scores[3], "a tie is exact");
+        let looks = SlidingWindow.reader(set.vocabulary()).explain(&set.example(0).question).looks;
+        assert_eq!((looks[0].words.clone(), looks[0].weight), (0..3, scores[0]));
+    }
+
+    /// Algorithm 1 word by word, with strings.
+    fn by_definition(text: &[String], query: &[String], blank: usize, candidate: &str) -> f64 {
+        let count = |word: &String| text.iter().filter(|&other| other == word).count() as f64;
+        let mut targets: HashSet<&str> = HashSet::from([candidate]);
+        targets.extend(query.iter().enumerate().filter(|(i, _)| *i != blank).map(|(_, w)| &**w));
+        let overlap = |start: usize| -> f64 {
+            let places = (start..start + query.len()).filter_map(|place| text.get(place));
+            let hits = places.filter(|word| targets.contains(word.as_str()));
+            hits.map(|word| (1.0 + 1.0 / count(word)).ln()).sum()
+        };
+        (0..text.len()).map(overlap).fold(0.0, f64::max)
+    }
+
+    proptest! {
+        #[test]
+        fn scores_are_those_of_algorithm_1((context, query, candidates) in texts()) {
+            let lines: Vec<&str> = context.iter().map(String::as_str).collect();
+            let names: Vec<&str> = candidates.iter().map(String::as_str).collect();
+            let set = one_question(&lines, &query, &names);
+            let question = set.example(0).question;
+            let words = |text: &str| -> Vec<String> {
+                text.split_whitespace().map(str::to_lowercase).collect()
+            };
+            let (text, query) = (words(&context.join(" ")), words(&query));
+            for (name, score) in names.iter().zip(SlidingWindow.score(&question)) {
+                let expected =
+                    by_definition(&text, &query, question.blank, &name.to_lowercase());
+                prop_assert!((f64::from(score) - expected).abs() < 1e-6, "{score} {expected}");
+            }
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! [`Training`]: what a model may learn from, and whom it tells how it goes.
+//!
+//! It is made from a whole [`QuestionSet`] but gives out its training and validation parts only, so no
+//! model can look at the test split.
+
+use std::path::Path;
+
+use base::{Vocabulary, WordId};
+use questions::{Example, Question, QuestionSet, Split, WordClass};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use crate::DeviceChoice;
+
+/// What [`crate::Entry::train`] gets.
+pub struct Training<'a> {
+    /// For learning.
+    pub train: Part<'a>,
+    /// For choosing settings and the epoch to stop at.
+    pub valid: Part<'a>,
+    /// Where all chance comes from.
+    pub seed: u64,
+    /// Hears of progress and warnings.
+    pub reporter: &'a dyn Reporter,
+    /// A folder for checkpoints, perhaps with some of an earlier run in it; none: nothing is kept.
+    pub checkpoints: Option<&'a Path>,
+    /// Where networks learn.
+    pub device: DeviceChoice,
+}
+
+impl<'a> Training<'a> {
+    /// The training and validation parts of a set, without checkpoints, on the processor.
+    pub fn new(set: &'a QuestionSet, seed: u64, reporter: &'a dyn Reporter) -> Self {
+        let part = |split| Part { set, split, places: set.of_split(split), share: 1.0 };
+        Self {
+            train: part(Split::Train),
+            valid: part(Split::Valid),
+            seed,
+            reporter,
+            checkpoints: None,
+            device: DeviceChoice::Cpu,
+        }
+    }
+}
+
+/// The questions and books of one split.
+pub struct Part<'a> {
+    set: &'a QuestionSet,
+    split: Split,
+    places: Vec<usize>,
+    /// Of each book's sentences, from its beginning.
+    share: f64,
+}
+
+impl<'a> Part<'a> {
+    /// A share of the questions, drawn from a seed and kept in their order, and of each book, from its beginning.
+    pub fn sample(mut self, share: f64, seed: u64) -> Self {
+        let n = (share * self.places.len() as f64).round() as usize;
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        self.places.shuffle(&mut generator);
+        self.places.truncate(n);
+        self.places.sort_unstable();
+        self.share *= share;
+        self
+    }
+
+    /// How many questions there are.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there is no question.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// The question at a place from 0 to [`Self::len`].
+    pub fn example(&self, place: usize) -> Example<'a> {
+        self.set.example(self.places[place])
+    }
+
+    /// All questions in their order.
+    pub fn examples(&self) -> impl ExactSizeIterator<Item = Example<'a>> {
+        self.places.iter().map(|&place| self.set.example(place))
+    }
+
+    /// The places of the questions whose answer is known.
+    pub(crate) fn answered(&self) -> Vec<u32> {
+        let places = 0..self.len() as u32;
+        places.filter(|&place| self.example(place as usize).answer.is_some()).collect()
+    }
+
+    /// The running text: of each book of the split its sentences in their order.
+    pub fn books(&self) -> impl Iterator<Item = impl ExactSizeIterator<Item = &'a [WordId]>> {
+        let (set, share) = (self.set, self.share);
+        let books = set.books().iter().filter(|book| book.split == Some(self.split));
+        books.map(move |book| {
+            let n = (share * book.sentences.len() as f64).ceil() as usize;
+            book.sentences.clone().take(n).map(|sentence| set.sentence(sentence))
+        })
+    }
+
+    /// The words behind the numbers. It numbers the words of all splits: a model's own dictionary is
+    /// made of the words that occur in the training part.
+    pub fn vocabulary(&self) -> &'a Vocabulary {
+        self.set.vocabulary()
+    }
+
+    /// The accuracy of a way to score, a tie of k counted 1/k; none without questions whose answer is
+    /// known.
+    pub fn accuracy(&self, score: impl Fn(&Question<'a>) -> Vec<f32> + Sync) -> Option<f64> {
+        self.accuracies(|question| vec![score(question)]).map(|accuracies| accuracies[0])
+    }
+
+    /// The accuracies of several ways to score that share some of their work, such as the values of a
+    /// setting that is tuned.
+    pub fn accuracies(
+        &self,
+        score: impl Fn(&Question<'a>) -> Vec<Vec<f32>> + Sync,
+    ) -> Option<Vec<f64>> {
+        let credits = self.credits(score);
+        let mean = |way: usize| {
+            credits.iter().map(|(_, credits)| credits[way]).sum::<f64>() / credits.len() as f64
+        };
+        credits.first().map(|(_, first)| (0..first.len()).map(mean).collect())
+    }
+
+    /// What several ways to score earn with each question whose answer is known, and its class: 1, a tie
+    /// of k 1/k, or 0.
+    pub fn credits(
+        &self,
+        score: impl Fn(&Question<'a>) -> Vec<Vec<f32>> + Sync,
+    ) -> Vec<(Option<WordClass>, Vec<f64>)> {
+        let credits = self.places.par_iter().filter_map(|&place| {
+            let Example { question, answer, class, .. } = self.set.example(place);
+            let answer = answer?;
+            Some((class, score(&question).iter().map(|scores| credit(scores, answer)).collect()))
+        });
+        credits.collect()
+    }
+}
+
+/// How much of a point scores earn: 1/k if the answer is among the k best, else 0.
+fn credit(scores: &[f32], answer: usize) -> f64 {
+    let highest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let n_best = scores.iter().filter(|&&score| score == highest).count();
+    if scores[answer] == highest { 1.0 / n_best as f64 } else { 0.0 }
+}
+
+/// Whoever listens to a training; any closure over [`Event`]s is one.
+pub trait Reporter: Sync {
+    /// Something happened.
+    fn report(&self, event: Event);
+}
+
+impl<F: Fn(Event) + Sync> Reporter for F {
+    fn report(&self, event: Event) {
+        self(event);
+    }
+}
+
+/// Something that happens in a training.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// Training goes on, but not as one may think.
+    Warning(String),
+    /// Part of the running epoch or stage is done.
+    Progress {
+        /// Questions or words that were learnt from so far.
+        done: usize,
+        /// Of how many.
+        total: usize,
+        /// Which of both: `questions`, `words`.
+        of: &'static str,
+    },
+    /// An epoch is over; its checkpoint, if there is a folder for it, has been written.
+    Epoch {
+        /// From 1.
+        number: usize,
+        /// The most epochs that there will be.
+        total: usize,
+        /// Mean loss on the training questions in this epoch.
+        loss: f64,
+        /// Mean loss on the validation part, for models that measure it; a language model's perplexity is
+        /// its exponential.
+        valid_loss: Option<f64>,
+        /// Accuracy on the validation questions, if there are any.
+        valid_accuracy: Option<f64>,
+    },
+    /// A value of a setting has been tried on the validation questions.
+    Tried {
+        /// As `KEY=VALUE`.
+        setting: String,
+        /// How well it did.
+        valid_accuracy: f64,
+    },
+    /// A network is computed on a GPU of this name.
+    OnGpu(String),
+    /// A network is computed on the processor, though a GPU would have been taken: why not.
+    OnProcessor(String),
+    /// What was found out, in a line for the person who trains.
+    Note(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Asked, set_of};
+
+    #[test]
+    fn the_test_split_is_out_of_reach() {
+        let asked = |split, word| Asked {
+            context: vec![word],
+            query: "the XXXXX",
+            candidates: &["fox", "hen"],
+            answer: Some(0),
+            split,
+        };
+        let set = set_of(&[
+            asked(Split::Train, "train"),
+            asked(Split::Valid, "valid"),
+            asked(Split::Test, "test"),
+        ]);
+        let training = Training::new(&set, 1, &|_| ());
+        for (part, word) in [(&training.train, "train"), (&training.valid, "valid")] {
+            assert_eq!(part.len(), 1);
+            assert_eq!(part.books().count(), 1);
+            let word = set.vocabulary().get(word).unwrap();
+            assert_eq!(part.books().flatten().collect::<Vec<_>>(), [[word]]);
+            assert_eq!(part.example(0).question.context, [[word]]);
+        }
+    }
+
+    #[test]
+    fn a_sample_is_the_same_share_for_the_same_seed_in_order() {
+        let asked = |_| Asked {
+            context: vec!["the fox"; 4],
+            query: "the XXXXX",
+            candidates: &["fox", "hen"],
+            answer: Some(0),
+            split: Split::Train,
+        };
+        let set = set_of(&(0..40).map(asked).collect::<Vec<_>>());
+        let places = |share, seed| Training::new(&set, 1, &|_| ()).train.sample(share, seed).places;
+        assert_eq!(places(0.25, 7).len(), 10);
+        assert_eq!(places(0.25, 7), places(0.25, 7));
+        assert_ne!(places(0.25, 7), places(0.25, 8));
+        assert!(places(0.25, 7).is_sorted());
+        assert_eq!(places(1.0, 7), (0..40).collect::<Vec<_>>());
+        let n_sentences = |share| {
+            let part = Training::new(&set, 1, &|_| ()).train.sample(share, 7);
+            part.books().map(|book| book.len()).collect::<Vec<_>>()
+        };
+        assert_eq!((n_sentences(1.0), n_sentences(0.25)), (vec![4; 40], vec![1; 40]));
+    }
+
+    #[test]
+    fn accuracy_counts_a_tie_of_two_as_half() {
+        let asked = |answer| Asked {
+            context: vec!["the fox"],
+            query: "the XXXXX",
+            candidates: &["fox", "hen", "owl"],
+            answer,
+            split: Split::Valid,
+        };
+        let set = set_of(&[asked(Some(0)), asked(Some(2)), asked(None)]);
+        let valid = Training::new(&set, 1, &|_| ()).valid;
+        // The first question counts ½, the second 0, the third has no answer.
+        assert_eq!(valid.accuracy(|_| vec![1.0, 1.0, 0.0]), Some(0.25));
+        assert_eq!(Training::new(&set, 1, &|_| ()).train.accuracy(|_| vec![]), None);
+    }
+}

@@ -1,0 +1,282 @@
+//! Kneser-Ney language model + cache, §4.2: the n-gram model interpolated at every word with the unigram
+//! probabilities of the context (Kuhn & De Mori 1990).
+//!
+//! As `kneser-ney`, and λ, the weight of the context, tuned on the validation questions.
+
+use std::path::Path;
+
+use base::{Vocabulary, WordId};
+use questions::{Question, WordClass};
+use serde::{Deserialize, Serialize};
+
+use crate::contract::folder::{read_toml, write_toml};
+use crate::kneser_ney::language_model::{
+    self, Accuracies, LanguageReader, NGRAMS, ScoredQuery, Trial,
+};
+use crate::{Entry, Event, Model, Range, Reader, Result, Saved, Setting, Settings, Training};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "kneser-ney-cache",
+    row: "Kneser-Ney language model + cache",
+    section: "§4.2",
+    settings: &[
+        language_model::ORDER,
+        language_model::PRUNE,
+        language_model::QUANTISE,
+        Setting {
+            name: "lambda",
+            symbol: "λ",
+            default: "auto",
+            range: Range::Real(0.0, 0.99),
+            word: Some("auto"),
+            doc: "Weight of the context's unigrams; `auto` takes the best on the validation questions, by the \
+                  mean of named entities and common nouns.",
+        },
+    ],
+    learns: false,
+    train,
+    load,
+};
+
+/// Chosen: the λ that are tried; the paper does not give its own.
+const GRID: [f32; 13] = [0.0, 0.01, 0.02, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5];
+/// Chosen: λ without validation questions, as tuned on those of the CBT.
+const DEFAULT_LAMBDA: f32 = 0.1;
+/// Chosen: the classes whose answers repeat in the context, which is what a cache is for.
+const TUNED_FOR: [WordClass; 2] = [WordClass::NamedEntity, WordClass::CommonNoun];
+
+const TUNED: &str = "tuned.toml";
+
+#[derive(Deserialize)]
+struct Config {
+    #[serde(flatten)]
+    language: language_model::Config,
+    lambda: Option<f32>,
+}
+
+struct KneserNeyCache {
+    language: ngram::Model,
+    tuned: Tuned,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Tuned {
+    order: usize,
+    lambda: f32,
+    /// The λ that is best for the mean of all classes, if λ was tuned.
+    lambda_of_all_classes: Option<f32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    orders: Vec<Trial>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    lambdas: Vec<LambdaTrial>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct LambdaTrial {
+    lambda: f32,
+    valid: Accuracies,
+}
+
+fn train(settings: &Settings, training: &Training<'_>) -> Result<Box<dyn Model>> {
+    let Config { language, lambda } = settings.config();
+    let (language, orders) = language_model::train(ENTRY.name, language, training)?;
+    let lambdas = if lambda.is_none() { tune(&language, training) } else { vec![] };
+    let best = |classes: &[WordClass]| {
+        let mean = |trial: &LambdaTrial| trial.valid.mean(classes);
+        // Of equals the lowest.
+        lambdas.iter().rev().max_by(|a, b| mean(a).total_cmp(&mean(b))).map(|trial| trial.lambda)
+    };
+    let (found, lambda_of_all_classes) = (best(&TUNED_FOR), best(&WordClass::ALL));
+    if let (Some(lambda), Some(of_all)) = (found, lambda_of_all_classes) {
+        training.reporter.report(Event::Note(format!(
+            "λ = {lambda} is best for named entities and common nouns, λ = {of_all} for all classes"
+        )));
+    } else if lambda.is_none() {
+        training.reporter.report(Event::Warning(format!(
+            "no validation questions with answers to tune `lambda` on: {DEFAULT_LAMBDA} is taken"
+        )));
+    }
+    let lambda = lambda.or(found).unwrap_or(DEFAULT_LAMBDA);
+    let order = language.order();
+    let tuned = Tuned { order, lambda, lambda_of_all_classes, orders, lambdas };
+    Ok(Box::new(KneserNeyCache { language, tuned }))
+}
+
+fn tune(language: &ngram::Model, training: &Training<'_>) -> Vec<LambdaTrial> {
+    let reader = LanguageReader::new(language, training.valid.vocabulary());
+    let accuracies = Accuracies::of(training, |question| {
+        let (query, cache) = (reader.query(question), Cache::new(question));
+        GRID.iter().map(|&lambda| cache.interpolate(&query, lambda)).collect()
+    });
+    let trials = GRID.into_iter().zip(accuracies).map(|(lambda, valid)| {
+        let valid_accuracy = valid.mean(&TUNED_FOR);
+        training
+            .reporter
+            .report(Event::Tried { setting: format!("lambda={lambda}"), valid_accuracy });
+        LambdaTrial { lambda, valid }
+    });
+    trials.collect()
+}
+
+fn load(saved: &Saved<'_>) -> Result<Box<dyn Model>> {
+    let tuned = read_toml(&saved.folder.join(TUNED))?;
+    Ok(Box::new(KneserNeyCache { language: language_model::open(saved.folder)?, tuned }))
+}
+
+impl Model for KneserNeyCache {
+    fn reader<'a>(&'a self, vocabulary: &'a Vocabulary) -> Box<dyn Reader + 'a> {
+        let language = LanguageReader::new(&self.language, vocabulary);
+        Box::new(CacheReader { language, lambda: self.tuned.lambda })
+    }
+
+    fn save(&self, folder: &Path) -> Result<()> {
+        write_toml(&folder.join(TUNED), &self.tuned)?;
+        Ok(self.language.write(&folder.join(NGRAMS))?)
+    }
+}
+
+struct CacheReader<'a> {
+    language: LanguageReader<'a>,
+    lambda: f32,
+}
+
+impl Reader for CacheReader<'_> {
+    fn score(&self, question: &Question<'_>) -> Vec<f32> {
+        Cache::new(question).interpolate(&self.language.query(question), self.lambda)
+    }
+}
+
+/// The unigram probabilities that the context gives to the words of a query and its candidates.
+struct Cache {
+    of_candidates: Vec<f64>,
+    /// Of the words behind the blank.
+    behind: Vec<f64>,
+    is_empty: bool,
+}
+
+impl Cache {
+    fn new(question: &Question<'_>) -> Self {
+        let total = question.context_words().count() as f64;
+        let share = |word: &WordId| {
+            let times = question.context_words().filter(|other| other == word).count();
+            times as f64 / total.max(1.0)
+        };
+        let behind = &question.query[question.blank + 1..];
+        Self {
+            of_candidates: question.candidates.iter().map(share).collect(),
+            // No n-gram is longer.
+            behind: behind.iter().take(ngram::MAX_ORDER).map(share).collect(),
+            is_empty: total == 0.0,
+        }
+    }
+
+    fn interpolate(&self, query: &ScoredQuery, lambda: f32) -> Vec<f32> {
+        // Without a context there is nothing to interpolate with.
+        let lambda = if self.is_empty { 0.0 } else { f64::from(lambda) };
+        let of_candidate = |(candidate, log_probs): (usize, &Vec<f32>)| {
+            // The end of the sentence is no word of the context.
+            let behind = self.behind.iter().copied().chain([0.0]);
+            let shares = [self.of_candidates[candidate]].into_iter().chain(behind);
+            // §4.2, cache: (1 − λ) p(q_i | …) + λ p(q_i | context).
+            // In f64, since imported models may call a word all but impossible.
+            let mixed = log_probs.iter().zip(shares).map(|(&log_prob, share)| {
+                ((1.0 - lambda) * f64::from(log_prob).exp() + lambda * share).ln()
+            });
+            mixed.sum::<f64>() as f32
+        };
+        query.of_candidates.iter().enumerate().map(of_candidate).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use proptest::prelude::*;
+    use questions::Split;
+
+    use super::*;
+    use crate::fixture::{Asked, one_question, set_of, texts};
+
+    fn language(order: usize) -> ngram::Model {
+        let mut text = ngram::Text::default();
+        for sentence in ["a b c d g .", "b a É .", "A d . c c b a"] {
+            text.push(sentence.split(' ')).unwrap();
+        }
+        let options = ngram::Options { order, ..ngram::Options::default() };
+        ngram::Model::new(&ngram::estimate(&text.sort(order), &options).unwrap().table, false)
+    }
+
+    fn scores(order: usize, lambda: f32, question: &Question<'_>) -> Vec<f32> {
+        let language = language(order);
+        let language = LanguageReader::new(&language, question.vocabulary);
+        CacheReader { language, lambda }.score(question)
+    }
+
+    proptest! {
+        #[test]
+        fn scores_differ_as_whole_sentences_that_are_interpolated_word_by_word(
+            (context, query, candidates) in texts(), order in 1..=6usize, lambda in 0f32..0.9,
+        ) {
+            let text = context.join(" ");
+            let text: Vec<&str> = text.split_whitespace().collect();
+            let names: Vec<&str> = candidates.iter().map(String::as_str).collect();
+            let context: Vec<&str> = context.iter().map(String::as_str).collect();
+            let set = one_question(&context, &query, &names);
+            let scores = scores(order, lambda, &set.example(0).question);
+            let language = language(order);
+            let lambda = if text.is_empty() { 0.0 } else { f64::from(lambda) };
+            let whole = |name: &str| {
+                let word = |word| if word == questions::BLANK_WORD { name } else { word };
+                let words: Vec<&str> = query.split(' ').map(word).collect();
+                let share = |word: &str| {
+                    text.iter().filter(|&&other| other == word).count() as f64 / text.len().max(1) as f64
+                };
+                let shares = words.iter().map(|word| share(word)).chain([0.0]);
+                let log_probs = language.log_probs(words.iter().copied());
+                let mixed = log_probs.into_iter().zip(shares).map(|(log_prob, share)| {
+                    ((1.0 - lambda) * f64::from(log_prob).exp() + lambda * share).ln()
+                });
+                mixed.sum::<f64>()
+            };
+            for (name, score) in names.iter().zip(&scores) {
+                let (ours, expected) = (f64::from(score - scores[0]), whole(name) - whole(names[0]));
+                prop_assert!((ours - expected).abs() < 1e-3, "{name}: {ours} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_that_the_books_do_not_know_is_found_in_the_context() {
+        let set = one_question(&["Nib sat .", "Nib ran ."], "then XXXXX sat .", &["Tib", "Nib"]);
+        let question = set.example(0).question;
+        let without = scores(3, 0.0, &question);
+        assert_eq!(without[0], without[1]);
+        let with = scores(3, 0.1, &question);
+        assert!(with[1] > with[0]);
+    }
+
+    #[test]
+    fn lambda_is_tuned_and_both_choices_are_told() {
+        let asked = |split, answer| Asked {
+            context: vec!["Nib ran to Tib .", "and Nib sat ."],
+            query: "there XXXXX sat .",
+            candidates: &["Tib", "Nib", "home"],
+            answer,
+            split,
+        };
+        let set = set_of(&[asked(Split::Train, None), asked(Split::Valid, Some(1))]);
+        let notes = Mutex::new(Vec::new());
+        let report = |event| {
+            if let Event::Note(text) = event {
+                notes.lock().unwrap().push(text);
+            }
+        };
+        let settings = Settings::from_text(&ENTRY, ["order=1"]).unwrap();
+        train(&settings, &Training::new(&set, 1, &report)).unwrap();
+        assert_eq!(
+            notes.into_inner().unwrap(),
+            ["λ = 0 is best for named entities and common nouns, λ = 0 for all classes"]
+        );
+    }
+}

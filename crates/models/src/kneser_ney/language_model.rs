@@ -1,0 +1,241 @@
+//! What the two Kneser-Ney rows share (§4.2): a language model of the training books, its order tuned on the
+//! validation questions, and the log-probabilities of the words of a query with each candidate in it.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use base::{Vocabulary, WordId};
+use ngram::{Discounts, Fallback, MAX_ORDER, Options, Pruning, Sorted, Text, estimate};
+use questions::{Question, WordClass};
+use serde::{Deserialize, Serialize};
+
+use crate::words::running_text;
+use crate::{Error, Event, Range, Result, Setting, Training};
+
+/// The language model's file in a model folder.
+pub const NGRAMS: &str = "ngrams.bin";
+
+/// The paper's order, which «performed best on the validation set».
+const PAPER_ORDER: usize = 5;
+
+pub(crate) const ORDER: Setting = Setting {
+    name: "order",
+    symbol: "n",
+    default: "auto",
+    range: Range::Whole(1, MAX_ORDER as i64),
+    word: Some("auto"),
+    doc: "Length of the longest n-grams; `auto` takes the paper's 5, unless another of 1 to 6 is better on the \
+          validation questions by more than the standard error.",
+};
+pub(crate) const PRUNE: Setting = Setting {
+    name: "prune",
+    symbol: "",
+    default: "0",
+    range: Range::Whole(0, 1_000_000),
+    word: None,
+    doc: "N-grams of three words or more that stand at most so often in the text are left out.",
+};
+pub(crate) const QUANTISE: Setting = Setting {
+    name: "quantise",
+    symbol: "",
+    default: "false",
+    range: Range::Flag,
+    word: None,
+    doc: "Whether 256 probabilities and backoffs stand for all of one length: a third of the file.",
+};
+
+/// How a language model is made.
+#[derive(Clone, Copy, Deserialize)]
+pub(crate) struct Config {
+    pub order: Option<usize>,
+    pub prune: u32,
+    pub quantise: bool,
+}
+
+/// Accuracies on the validation questions: of each class, by its code, and of all.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Accuracies(BTreeMap<String, f64>);
+
+impl Accuracies {
+    /// Of several ways to score; none without questions whose answer is known.
+    pub fn of<'a>(
+        training: &Training<'a>,
+        score: impl Fn(&Question<'a>) -> Vec<Vec<f32>> + Sync,
+    ) -> Vec<Self> {
+        let credits = training.valid.credits(score);
+        let n_ways = credits.first().map_or(0, |(_, credits)| credits.len());
+        let accuracies = |way: usize| {
+            let mean = |of: &dyn Fn(Option<WordClass>) -> bool| {
+                let credits = credits.iter().filter(|(class, _)| of(*class));
+                let credits: Vec<f64> = credits.map(|(_, credits)| credits[way]).collect();
+                let sum: f64 = credits.iter().sum();
+                (!credits.is_empty()).then_some(sum / credits.len() as f64)
+            };
+            let of_class =
+                |class: WordClass| Some((class.code().to_owned(), mean(&|of| of == Some(class))?));
+            let all = mean(&|_| true).map(|accuracy| ("all".to_owned(), accuracy));
+            Self(WordClass::ALL.into_iter().filter_map(of_class).chain(all).collect())
+        };
+        (0..n_ways).map(accuracies).collect()
+    }
+
+    /// The mean of those classes that there are questions of; without any, the accuracy of all questions.
+    pub fn mean(&self, classes: &[WordClass]) -> f64 {
+        let of_class = |class: &WordClass| self.0.get(class.code());
+        let found: Vec<f64> = classes.iter().filter_map(of_class).copied().collect();
+        match found.len() {
+            0 => self.0.get("all").copied().unwrap_or_default(),
+            n => found.iter().sum::<f64>() / n as f64,
+        }
+    }
+}
+
+/// An order that was tried.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Trial {
+    order: usize,
+    valid: Accuracies,
+}
+
+/// Estimates a language model of the training books; gives the orders that were tried for it too.
+pub(crate) fn train(
+    model: &'static str,
+    config: Config,
+    training: &Training<'_>,
+) -> Result<(ngram::Model, Vec<Trial>)> {
+    let sorted = text(model, training)?.sort(config.order.unwrap_or(MAX_ORDER));
+    let make = |order| -> Result<(ngram::Model, Vec<Fallback>)> {
+        let pruning = Pruning { at_most: config.prune, ..Pruning::default() };
+        let estimate = estimate(&sorted, &Options { order, pruning })?;
+        Ok((ngram::Model::new(&estimate.table, config.quantise), estimate.fallbacks))
+    };
+    let (orders, chosen) = match config.order {
+        Some(order) => (vec![], order),
+        None => tune(&make, training)?,
+    };
+    let (language, fallbacks) = make(chosen)?;
+    drop::<Sorted>(sorted);
+    warn(&fallbacks, training);
+    Ok((language, orders))
+}
+
+/// The running text of the training books, or what there is of it.
+fn text(model: &'static str, training: &Training<'_>) -> Result<Text> {
+    let vocabulary = training.train.vocabulary();
+    let mut text = Text::default();
+    for sentence in running_text::to_learn_from(model, training)?.into_iter().flatten() {
+        text.push(sentence.iter().map(|&word| vocabulary.word(word)))?;
+    }
+    Ok(text)
+}
+
+fn tune(
+    make: &impl Fn(usize) -> Result<(ngram::Model, Vec<Fallback>)>,
+    training: &Training<'_>,
+) -> Result<(Vec<Trial>, usize)> {
+    let mut trials = Vec::new();
+    if training.valid.examples().all(|example| example.answer.is_none()) {
+        training.reporter.report(Event::Warning(format!(
+            "no validation questions with answers to tune `order` on: {PAPER_ORDER} is taken"
+        )));
+        return Ok((trials, PAPER_ORDER));
+    }
+    for order in 1..=MAX_ORDER {
+        let language = make(order)?.0;
+        let reader = LanguageReader::new(&language, training.valid.vocabulary());
+        let score = |question: &Question<'_>| vec![reader.query(question).log_probs()];
+        let valid = Accuracies::of(training, score).remove(0);
+        let valid_accuracy = valid.mean(&WordClass::ALL);
+        training
+            .reporter
+            .report(Event::Tried { setting: format!("order={order}"), valid_accuracy });
+        trials.push(Trial { order, valid });
+    }
+    let mean = |order: usize| trials[order - 1].valid.mean(&WordClass::ALL);
+    let best = (1..=MAX_ORDER).max_by(|&a, &b| mean(a).total_cmp(&mean(b))).unwrap_or(PAPER_ORDER);
+    // Chosen: the paper's order unless another is better by more than the standard error of an accuracy.
+    let accuracy = mean(best);
+    let standard_error = (accuracy * (1.0 - accuracy) / training.valid.len() as f64).sqrt();
+    let is_better = accuracy - mean(PAPER_ORDER) > standard_error;
+    Ok((trials, if is_better { best } else { PAPER_ORDER }))
+}
+
+fn warn(fallbacks: &[Fallback], training: &Training<'_>) {
+    if fallbacks.is_empty() {
+        return;
+    }
+    let reasons: Vec<String> = fallbacks
+        .iter()
+        .map(|Fallback { length, reason }| format!("{length}-grams ({reason})"))
+        .collect();
+    let [d1, d2, d3] = Discounts::FALLBACK.0;
+    training.reporter.report(Event::Warning(format!(
+        "the text is too small to estimate the discounts of {}: {d1}, {d2} and {d3} are taken",
+        reasons.join(", ")
+    )));
+}
+
+/// Opens the language model of a model folder.
+pub(crate) fn open(folder: &Path) -> Result<ngram::Model> {
+    let path = folder.join(NGRAMS);
+    ngram::Model::open(&path).map_err(|error| match error {
+        ngram::Error::File { reason, .. } if reason.kind() == ErrorKind::NotFound => {
+            Error::Damaged { path, line: None, reason: "the file is missing".to_owned() }
+        }
+        error => error.into(),
+    })
+}
+
+/// A language model with the words of a question set.
+pub(crate) struct LanguageReader<'a> {
+    model: &'a ngram::Model,
+    /// The language model's numbers of the set's words.
+    words: Vec<WordId>,
+}
+
+/// The words of a query that a candidate can influence: itself, and those behind it up to the order.
+pub(crate) struct ScoredQuery {
+    /// Of each candidate: the log-probabilities of those words, the candidate first.
+    pub of_candidates: Vec<Vec<f32>>,
+}
+
+impl<'a> LanguageReader<'a> {
+    pub fn new(model: &'a ngram::Model, vocabulary: &Vocabulary) -> Self {
+        Self { model, words: vocabulary.iter().map(|word| model.word(word)).collect() }
+    }
+
+    /// Scores the query as a whole sentence. What stands before the blank and far behind it has the same
+    /// probability with every candidate, and is left out.
+    pub fn query(&self, question: &Question<'_>) -> ScoredQuery {
+        let Question { query, blank, .. } = *question;
+        let number = |word: &WordId| self.words[word.index()];
+        let reach = self.model.order() - 1;
+        let near = blank.saturating_sub(reach);
+        let before = if near == 0 { self.model.start() } else { self.model.nothing() };
+        let before = query[near..blank]
+            .iter()
+            .fold(before, |state, word| self.model.after(&state, number(word)).1);
+        let behind = query[blank + 1..].iter().map(number).chain([ngram::END]).take(reach);
+        let behind: Vec<WordId> = behind.collect();
+        let score = |candidate: &WordId| {
+            let mut state = before;
+            let words = [number(candidate)].into_iter().chain(behind.iter().copied());
+            let log_prob = |word| {
+                let (log_prob, next) = self.model.after(&state, word);
+                state = next;
+                log_prob
+            };
+            words.map(log_prob).collect()
+        };
+        ScoredQuery { of_candidates: question.candidates.iter().map(score).collect() }
+    }
+}
+
+impl ScoredQuery {
+    /// The log-probability of the query with each candidate, but for what all have in common.
+    pub fn log_probs(&self) -> Vec<f32> {
+        self.of_candidates.iter().map(|log_probs| log_probs.iter().sum()).collect()
+    }
+}

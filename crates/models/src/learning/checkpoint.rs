@@ -1,0 +1,203 @@
+//! Checkpoints: after each epoch its weights, and a record of all epochs so far.
+//!
+//! ```text
+//! training.toml            which training this is, loss and validation of each epoch
+//! epoch-3.safetensors      the weights after the last epoch, and after the best one
+//! ```
+//!
+//! The weights are written before the record that names them, both whole or not at all, and weights that
+//! no record names are removed last: whenever the run is killed, what is there is a whole checkpoint.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use base::files::write_file;
+use numerics::Table;
+use numerics::weights::{self, Precision};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::contract::folder::read_toml;
+use crate::learning::epochs::Validation;
+use crate::learning::weights_file;
+use crate::{Error, Event, Part, Reporter, Result, Settings, Training};
+
+const RECORD: &str = "training.toml";
+
+/// What has happened in a training so far.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// Tells trainings apart: settings, seed and data.
+    of: String,
+    /// From the first epoch on.
+    pub epochs: Vec<Epoch>,
+}
+
+/// How an epoch went.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Epoch {
+    pub loss: f64,
+    pub valid: Validation,
+}
+
+impl Record {
+    pub fn push(&mut self, loss: f64, valid: Validation) {
+        self.epochs.push(Epoch { loss, valid });
+    }
+
+    /// How many epochs there were after the best one: the first with the highest accuracy or, without
+    /// any, the lowest loss on validation; where there is nothing to compare, the last.
+    pub fn n_since_best(&self) -> usize {
+        self.epochs.len() - self.best()
+    }
+
+    /// The number of the best epoch, from 1; 0 if there was none.
+    fn best(&self) -> usize {
+        let mut best = 0;
+        let mut highest = f64::NEG_INFINITY;
+        for (place, epoch) in self.epochs.iter().enumerate() {
+            let merit = epoch.valid.merit().unwrap_or(highest);
+            if merit > highest || epoch.valid.merit().is_none() {
+                (best, highest) = (place + 1, merit);
+            }
+        }
+        best
+    }
+}
+
+/// Name, rows and columns of a table.
+type Shape<'a> = (&'a str, usize, usize);
+
+/// What checkpoints hold: the record, the tables of the last epoch and those of the best.
+type Found = (Record, Option<Vec<Table<f32>>>, Option<Vec<Table<f32>>>);
+
+/// The folder of checkpoints of one training.
+pub(crate) struct Checkpoints<'a> {
+    folder: &'a Path,
+    of: String,
+}
+
+impl<'a> Checkpoints<'a> {
+    pub fn new(folder: &'a Path, settings: &Settings, training: &Training<'_>) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(concat!(env!("CARGO_PKG_VERSION"), "\n"));
+        hash.update(settings.model());
+        for (key, value) in settings.texts() {
+            hash.update(format!("\n{key}={value}"));
+        }
+        hash.update(format!("\nseed={}", training.seed));
+        hash_questions(&training.train, &mut hash);
+        hash_questions(&training.valid, &mut hash);
+        let digest = hash.finalize();
+        let of = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        Self { folder, of }
+    }
+
+    /// Fills the tables with the last epoch's weights, if there is a checkpoint of this training; gives
+    /// the record and, where that is another epoch, the tables of the best one.
+    pub fn resume(
+        &self,
+        tables: &mut [(&str, &mut Table<f32>)],
+        reporter: &dyn Reporter,
+    ) -> Result<(Record, Option<Vec<Table<f32>>>)> {
+        let path = self.folder.join(RECORD);
+        let fresh = || Record { of: self.of.clone(), epochs: Vec::new() };
+        if !path.exists() {
+            return Ok((fresh(), None));
+        }
+        let anew = |reason: String| {
+            reporter.report(Event::Warning(format!("{reason}: training starts anew")));
+            Ok((fresh(), None))
+        };
+        let shapes: Vec<_> =
+            tables.iter().map(|(name, table)| (*name, table.rows(), table.dim())).collect();
+        let (record, last, best) = match self.last_and_best(&path, &shapes) {
+            Ok(found) => found,
+            Err(damage @ Error::Damaged { .. }) => {
+                return anew(damage.to_string());
+            }
+            Err(error) => return Err(error),
+        };
+        let Some(last) = last else {
+            let folder = self.folder.display();
+            return anew(format!("{folder}: checkpoints of other settings, seed or questions"));
+        };
+        for ((_, table), last) in tables.iter_mut().zip(last) {
+            **table = last;
+        }
+        let n_epochs = record.epochs.len();
+        reporter.report(Event::Note(format!("goes on from its checkpoint after epoch {n_epochs}")));
+        Ok((record, best))
+    }
+
+    /// The record with the tables of the last epoch, if it is one of this training, and those of the best, if that is
+    /// another.
+    fn last_and_best(&self, record: &Path, shapes: &[Shape<'_>]) -> Result<Found> {
+        let record: Record = read_toml(record)?;
+        if record.of != self.of {
+            return Ok((record, None, None));
+        }
+        let last = self.read(record.epochs.len(), shapes)?;
+        let best = (record.n_since_best() > 0).then(|| self.read(record.best(), shapes));
+        Ok((record, Some(last), best.transpose()?))
+    }
+
+    fn read(&self, epoch: usize, shapes: &[Shape<'_>]) -> Result<Vec<Table<f32>>> {
+        let path = self.weights_of(epoch);
+        weights_file::take(&path, weights::read(&path)?, shapes)
+    }
+
+    /// Writes the state after the last epoch of the record.
+    pub fn write(&self, record: &Record, tables: &[(&str, &mut Table<f32>)]) -> Result<()> {
+        let last = self.weights_of(record.epochs.len());
+        let tables: Vec<(&str, &Table<f32>)> =
+            tables.iter().map(|(name, table)| (*name, &**table)).collect();
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |reason| Error::File { path: path.clone(), reason }
+        };
+        fs::create_dir_all(self.folder).map_err(failed(self.folder))?;
+        write_file(&last, failed(&last), |file| {
+            weights::write(file, &tables, Precision::F32, &BTreeMap::new()).map_err(failed(&last))
+        })?;
+        let path = self.folder.join(RECORD);
+        let text = toml::to_string(record).expect("a record is plain TOML");
+        write_file(&path, failed(&path), |file| {
+            file.write_all(text.as_bytes()).map_err(failed(&path))
+        })?;
+        for epoch in 1..record.epochs.len() {
+            let path = self.weights_of(epoch);
+            if epoch != record.best() && path.exists() {
+                fs::remove_file(&path).map_err(failed(&path))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn weights_of(&self, epoch: usize) -> PathBuf {
+        self.folder.join(format!("epoch-{epoch}.safetensors"))
+    }
+}
+
+/// Queries, candidates, answers and the running text tell question sets apart.
+fn hash_questions(part: &Part<'_>, hash: &mut Sha256) {
+    let vocabulary = part.vocabulary();
+    hash.update(format!("\n{} of {}", part.len(), vocabulary.len()));
+    let mut bytes = Vec::new();
+    for example in part.examples() {
+        bytes.clear();
+        let question = &example.question;
+        for text in [question.query, question.candidates] {
+            bytes.extend(text.iter().flat_map(|word| word.0.to_le_bytes()));
+        }
+        bytes.extend((example.answer.unwrap_or(usize::MAX) as u64).to_le_bytes());
+        hash.update(&bytes);
+    }
+    for sentence in part.books().flatten() {
+        bytes.clear();
+        bytes.extend(sentence.iter().flat_map(|word| word.0.to_le_bytes()));
+        hash.update(&bytes);
+    }
+}

@@ -1,0 +1,6 @@
+//! What every learner uses: the training loop, checkpoints, weights on disk.
+
+pub(crate) mod checkpoint;
+pub(crate) mod epochs;
+pub(crate) mod softmax;
+pub(crate) mod weights_file;

@@ -1,0 +1,310 @@
+//! Contextual LSTM, §4.4: an LSTM that attends to windows of the context at every word that it predicts
+//! (Rush et al. 2015).
+//!
+//! It learns from running text with the sentences before each word as context, or from the training
+//! questions, as the memory networks do.
+
+use neural::{Attention, Cloze, Contexts, Joining, LstmLm, Streams, Window};
+use numerics::device::{Device, NO_TARGET};
+use serde::Deserialize;
+
+use crate::contract::settings::Range;
+use crate::learning::epochs;
+use crate::learning::weights_file::WEIGHTS;
+use crate::networks::answers;
+use crate::networks::learner::Pieces;
+use crate::networks::lstm::{self, FORGETS, STEPS, STREAMS};
+use crate::networks::network::{self, Design, Source};
+use crate::networks::settings::{
+    CLIP, DIM, DROPOUT, EPSILON, INITIAL, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, Start,
+    TIED, WEIGHT_DECAY,
+};
+use crate::words::lexicon::{END, LOWERCASE, MIN_COUNT};
+use crate::{Entry, Error, Result, Setting};
+
+const WINDOW: Setting = Setting {
+    name: "window",
+    symbol: "w",
+    default: "5",
+    range: Range::Whole(1, 99),
+    word: None,
+    doc: "Words of the context that are attended to together; an even number means the next odd one.",
+};
+const CONTEXT: Setting = Setting {
+    name: "context",
+    symbol: "",
+    default: "20",
+    range: Range::Whole(1, 1000),
+    word: None,
+    doc: "Sentences before a word that are its context in running text.",
+};
+const BURN_IN: Setting = Setting {
+    name: "burn_in",
+    symbol: "",
+    default: "false",
+    range: Range::Flag,
+    word: None,
+    doc: "Whether the context is also read before the query, as running text is while training.",
+};
+const JOINING: Setting = Setting {
+    name: "joining",
+    symbol: "",
+    default: "sum",
+    range: Range::Choice(&["sum", "concatenation"]),
+    word: None,
+    doc: "What was read of the context is added to the state after a linear map, or stands beside it.",
+};
+const MAX_WORDS: Setting = Setting {
+    name: "max_words",
+    symbol: "",
+    default: "640",
+    range: Range::Whole(1, 100_000),
+    word: None,
+    doc: "Words that a context has at most while training, those nearest to the word.",
+};
+const LEARNS_FROM: Setting = Setting {
+    name: "learns_from",
+    symbol: "",
+    default: "text",
+    range: Range::Choice(&["text", "questions"]),
+    word: None,
+    doc: "Running text, or the training questions with their answers filled in.",
+};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "contextual-lstm",
+    row: "Contextual LSTMs (window context)",
+    section: "§4.4",
+    settings: &[
+        Setting { default: "256", ..DIM },
+        WINDOW,
+        CONTEXT,
+        MAX_WORDS,
+        BURN_IN,
+        JOINING,
+        LEARNS_FROM,
+        Setting { default: "0.5", ..epochs::LEARNING_RATE },
+        SCHEDULE,
+        SHRINK,
+        Setting { default: "13", ..epochs::EPOCHS },
+        Setting { default: "3", ..epochs::PATIENCE },
+        OPTIMISER,
+        WEIGHT_DECAY,
+        EPSILON,
+        Setting { default: "10", ..CLIP },
+        DROPOUT,
+        TIED,
+        INITIAL,
+        STREAMS,
+        STEPS,
+        FORGETS,
+        SAMPLES,
+        MIN_COUNT,
+        LOWERCASE,
+        WEIGHTS,
+    ],
+    learns: true,
+    train: |settings, training| network::train(settings.config::<Config>(), settings, training),
+    load: |saved| answers::load(saved.settings.config::<Config>(), saved),
+};
+
+#[derive(Clone, Debug, Deserialize)]
+struct Config {
+    window: usize,
+    context: usize,
+    max_words: usize,
+    burn_in: bool,
+    joining: Joins,
+    learns_from: LearnsFrom,
+    tied: bool,
+    streams: usize,
+    steps: usize,
+    forgets: bool,
+    #[serde(flatten)]
+    recipe: Recipe,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum LearnsFrom {
+    Text,
+    Questions,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Joins {
+    Sum,
+    Concatenation,
+}
+
+impl Config {
+    fn attention(&self) -> Result<Attention> {
+        let joining = match self.joining {
+            Joins::Sum => Joining::Sum,
+            Joins::Concatenation if self.tied => {
+                return Err(Error::SettingValue {
+                    key: TIED.name,
+                    expected: "`false` where `joining` is `concatenation`".to_owned(),
+                    found: "true".to_owned(),
+                });
+            }
+            Joins::Concatenation => Joining::Concatenation,
+        };
+        Ok(Attention { window: self.window | 1, joining })
+    }
+}
+
+impl Design for Config {
+    type Batch = Window;
+    type Network<D: Device<Real = f32>> = LstmLm<D>;
+    type Pieces<'t> = ContextualPieces<'t>;
+
+    fn network<D: Device<Real = f32>>(
+        &self,
+        device: &D,
+        n_words: usize,
+        start: Start,
+    ) -> Result<LstmLm<D>> {
+        let attention = Some(self.attention()?);
+        lstm::network(device, n_words, (&self.recipe, start), (self.tied, attention))
+    }
+
+    fn pieces<'t>(&self, source: &'t Source<'t>) -> (ContextualPieces<'t>, usize) {
+        let streams =
+            || Streams::new(&source.text, self.streams, self.steps).forgetting(self.forgets);
+        match self.learns_from {
+            LearnsFrom::Text => (ContextualPieces::Text(streams(), self.clone()), 1),
+            LearnsFrom::Questions => {
+                let places = source.part.answered();
+                (ContextualPieces::Questions { source, places, config: self.clone() }, self.streams)
+            }
+        }
+    }
+
+    fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    // §4.4: the context is what is attended to. Chosen: the query is read alone unless `burn_in`; whether the
+    // paper's network reads the context too is not said.
+    fn reads(&self, context: Vec<u32>, cloze: Cloze) -> Cloze {
+        // In running text the end of the last sentence before is not attended to.
+        let attended = context.strip_suffix(&[END]).unwrap_or(&context).to_vec();
+        let read = if self.burn_in { network::burnt_in(context, cloze) } else { cloze };
+        Cloze { context: attended, ..read }
+    }
+}
+
+/// What is learnt from: windows of running text, or questions.
+enum ContextualPieces<'t> {
+    Text(Streams<'t>, Config),
+    Questions { source: &'t Source<'t>, places: Vec<u32>, config: Config },
+}
+
+impl Pieces for ContextualPieces<'_> {
+    type Batch = Window;
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Text(streams, _) => streams.len(),
+            Self::Questions { places, .. } => places.len(),
+        }
+    }
+
+    fn is_running(&self) -> bool {
+        matches!(self, Self::Text(..))
+    }
+
+    fn n_targets(&self, pieces: &[u32]) -> usize {
+        match self {
+            Self::Text(streams, _) => Pieces::n_targets(streams, pieces),
+            Self::Questions { source, places, config } => {
+                let n_targets = |&piece: &u32| {
+                    let example = source.part.example(places[piece as usize] as usize);
+                    config.steps.min(example.question.query.len() + 1)
+                };
+                pieces.iter().map(n_targets).sum()
+            }
+        }
+    }
+
+    fn batch(&self, pieces: &[u32]) -> Window {
+        match self {
+            Self::Text(streams, config) => {
+                streams.window_with_contexts(pieces[0] as usize, config.context, config.max_words)
+            }
+            Self::Questions { source, places, config } => {
+                let places: Vec<usize> =
+                    pieces.iter().map(|&piece| places[piece as usize] as usize).collect();
+                of_questions(source, &places, config)
+            }
+        }
+    }
+}
+
+/// Queries with their answers as rows that begin with the end of sentence, each with its context; all windows
+/// have the same size.
+///
+/// Chosen: what is longer than a window or a context is cut, the furthest words of the context first.
+fn of_questions(source: &Source<'_>, places: &[usize], config: &Config) -> Window {
+    let Config { streams, steps, max_words, .. } = *config;
+    let mut window = Window {
+        streams,
+        words: vec![END; streams * steps],
+        targets: vec![NO_TARGET; streams * steps],
+        is_start: (0..streams * steps).map(|place| place < streams).collect(),
+        contexts: None,
+    };
+    let mut contexts = Contexts {
+        n: streams,
+        words: vec![END; streams * max_words],
+        bounds: vec![0; 2 * streams * steps],
+    };
+    for (row, &place) in places.iter().enumerate() {
+        let (context, query) = source.answered(place);
+        // As in running text and in answering, the end of the last sentence is not attended to.
+        let context = context.strip_suffix(&[END]).unwrap_or(&context);
+        let context = &context[context.len().saturating_sub(max_words)..];
+        contexts.words[row * max_words..][..context.len()].copy_from_slice(context);
+        for (step, pair) in query.windows(2).take(steps).enumerate() {
+            let to = step * streams + row;
+            (window.words[to], window.targets[to]) = (pair[0], pair[1]);
+            contexts.bounds[2 * to + 1] = context.len() as u32;
+        }
+    }
+    window.contexts = Some(contexts);
+    window
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Settings;
+
+    fn config(texts: &[&str]) -> Config {
+        Settings::from_text(&ENTRY, texts.iter().copied()).unwrap().config()
+    }
+
+    #[test]
+    fn what_stands_beside_the_state_has_no_embeddings_to_be_tied_to() {
+        let attention = config(&["tied=true", "window=4"]).attention().unwrap();
+        assert_eq!(attention, Attention { window: 5, joining: Joining::Sum });
+        let error = config(&["tied=true", "joining=concatenation"]).attention().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "wrong value of `tied`: expected `false` where `joining` is `concatenation`, found `true`"
+        );
+    }
+
+    /// The context is `1 2. 3.`, the query `4 _ 5`.
+    #[test]
+    fn a_question_is_read_with_its_context_or_alone() {
+        let cloze = Cloze { before: vec![END, 4], after: vec![5, END], ..Cloze::default() };
+        let reads = |texts: &[&str]| config(texts).reads(vec![1, 2, END, 3, END], cloze.clone());
+        let (burnt_in, alone) = (reads(&["burn_in=true"]), reads(&[]));
+        assert_eq!(burnt_in.before, [END, 1, 2, END, 3, END, 4]);
+        assert_eq!(alone.before, [END, 4]);
+        assert_eq!((burnt_in.context, alone.context), (vec![1, 2, END, 3], vec![1, 2, END, 3]));
+    }
+}

@@ -1,0 +1,121 @@
+//! A language network as a [`Learner`] (§4.4): running text in mini-batches → steps; its validation is the
+//! mean loss on the running text of the validation books, the logarithm of the perplexity.
+
+use std::marker::PhantomData;
+
+use neural::{Network, Tables};
+use numerics::Table;
+use numerics::device::Device;
+
+use crate::Result;
+use crate::learning::checkpoint::Epoch;
+use crate::learning::epochs::{Learner, MiniBatch, Schedule, Validation};
+use crate::networks::settings::Recipe;
+
+/// Running text in pieces that are learnt from.
+pub(crate) trait Pieces {
+    /// What a network takes at a time.
+    type Batch;
+
+    /// How many pieces there are.
+    fn len(&self) -> usize;
+
+    /// Whether a network remembers something from one to the next, so that they keep their order.
+    fn is_running(&self) -> bool;
+
+    /// How many words some pieces ask for.
+    fn n_targets(&self, pieces: &[u32]) -> usize;
+
+    /// Some pieces for a network.
+    fn batch(&self, pieces: &[u32]) -> Self::Batch;
+}
+
+/// A network that learns.
+pub(crate) struct LanguageLearner<'a, D, N, P> {
+    network: N,
+    train: P,
+    valid: P,
+    recipe: &'a Recipe,
+    /// How many pieces are taken at a time.
+    batch: usize,
+    /// What was learnt, as it was last fetched from the device.
+    tables: Tables,
+    device: PhantomData<D>,
+}
+
+impl<'a, D: Device, N: Network<D, Batch = P::Batch>, P: Pieces> LanguageLearner<'a, D, N, P> {
+    /// A network with text to learn from and to validate on.
+    pub fn new(
+        network: N,
+        [train, valid]: [P; 2],
+        recipe: &'a Recipe,
+        batch: usize,
+    ) -> Result<Self> {
+        let tables = Vec::new();
+        let mut learner =
+            Self { network, train, valid, recipe, batch, tables, device: PhantomData };
+        learner.fetch()?;
+        Ok(learner)
+    }
+
+    /// What was learnt.
+    pub fn weights(&self) -> Result<Tables> {
+        Ok(self.network.weights()?)
+    }
+}
+
+impl<D: Device, N: Network<D, Batch = P::Batch>, P: Pieces> Learner
+    for LanguageLearner<'_, D, N, P>
+{
+    fn n_questions(&self) -> usize {
+        self.train.len()
+    }
+
+    fn is_shuffled(&self) -> bool {
+        !self.train.is_running()
+    }
+
+    fn n_targets(&self, pieces: &[u32]) -> usize {
+        self.train.n_targets(pieces)
+    }
+
+    fn counts(&self) -> &'static str {
+        "words"
+    }
+
+    fn learning_rate(&self, _: &Schedule, past: &[Epoch], share: f64) -> f64 {
+        self.recipe.rate(past, share)
+    }
+
+    fn step(&mut self, batch: &MiniBatch<'_>) -> Result<f64> {
+        Ok(self.network.step(&self.train.batch(batch.questions), batch.learning_rate)?)
+    }
+
+    fn validate(&mut self) -> Result<Validation> {
+        let pieces: Vec<u32> = (0..self.valid.len() as u32).collect();
+        if pieces.is_empty() {
+            return Ok(Validation::default());
+        }
+        let mut sum = 0.0;
+        for pieces in pieces.chunks(self.batch) {
+            sum += self.network.loss(&self.valid.batch(pieces))?;
+        }
+        let loss = sum / self.valid.n_targets(&pieces) as f64;
+        Ok(Validation { loss: Some(loss), accuracy: None })
+    }
+
+    fn tables(&mut self) -> Vec<(&str, &mut Table<f32>)> {
+        self.tables.iter_mut().map(|(name, table)| (name.as_str(), table)).collect()
+    }
+
+    fn fetch(&mut self) -> Result<()> {
+        self.tables = self.network.weights()?;
+        self.tables.extend(self.network.progress()?);
+        Ok(())
+    }
+
+    fn put(&mut self) -> Result<()> {
+        self.network.set_weights(&self.tables)?;
+        Ok(self.network.set_progress(&self.tables)?)
+    }
+}

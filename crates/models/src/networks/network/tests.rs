@@ -1,0 +1,201 @@
+//! Language networks as a whole: what they learn, and what happens when something goes wrong.
+
+use std::sync::Mutex;
+
+use numerics::Table;
+use numerics::device::Cpu;
+use questions::{QuestionSet, Split};
+
+use super::*;
+use crate::fixture::{Asked, set_of};
+use crate::networks::answers::ASKED;
+use crate::networks::device::with_fallback;
+use crate::{Event, find};
+
+/// A fox is always red, a hen is always old; names that no training book has stand in the last question.
+pub(crate) fn set() -> QuestionSet {
+    let tale = || vec!["a red fox ran", "an old hen sat", "a red fox sat", "an old hen ran"];
+    let asked = |context, query, candidates, split| Asked {
+        context,
+        query,
+        candidates,
+        answer: Some(0),
+        split,
+    };
+    let mut questions: Vec<Asked<'_>> = (0..8)
+        .map(|_| {
+            asked([tale(), tale()].concat(), "a red XXXXX ran", &["fox", "hen"][..], Split::Train)
+        })
+        .collect();
+    questions.push(asked(tale(), "a red XXXXX sat", &["fox", "hen"], Split::Valid));
+    questions.push(asked(tale(), "an old XXXXX ran", &["Hen", "zyx", "fox", "hen"], Split::Valid));
+    set_of(&questions)
+}
+
+const SMALL: [&str; 8] = [
+    "dim=8",
+    "optimiser=adam",
+    "learning_rate=0.05",
+    "schedule=cosine",
+    "epochs=6",
+    "streams=2",
+    "steps=5",
+    "min_count=1",
+];
+
+pub(crate) fn settings(model: &str, more: &[&str]) -> Settings {
+    Settings::from_text(find(model).unwrap(), SMALL.iter().chain(more).copied()).unwrap()
+}
+
+fn trained(set: &QuestionSet, more: &[&str]) -> Box<dyn Model> {
+    let settings = settings("lstm-context-query", more);
+    let train = find("lstm-context-query").unwrap().train;
+    train(&settings, &Training::new(set, 1, &|_| ())).unwrap()
+}
+
+#[test]
+fn what_stands_before_the_blank_tells_the_word() {
+    let set = set();
+    let scores = trained(&set, &[]).score(&set.example(8).question);
+    assert!(scores[0] > scores[1] + 2.0, "{scores:?}");
+}
+
+#[test]
+fn words_that_are_unknown_share_the_probability_and_case_twins_are_told_apart() {
+    let set = set();
+    let question = set.example(9).question;
+    // `Hen` and `zyx` are unknown: each has half of what `<unk>` would have alone.
+    let model = trained(&set, &[]);
+    let scores = model.score(&question);
+    assert_eq!(scores[0], scores[1]);
+    let alone = Question { candidates: &question.candidates[1..], ..question.clone() };
+    let difference = model.score(&alone)[0] - scores[1];
+    assert!((difference - 2f32.ln()).abs() < 1e-5, "{difference}");
+    // In lower case `Hen` is the hen that is not at the start of a sentence.
+    let scores = trained(&set, &["lowercase=true"]).score(&question);
+    assert!(scores[0] < scores[3] && scores[0] > scores[1], "{scores:?}");
+}
+
+#[test]
+fn questions_can_be_learnt_from_in_the_place_of_text() {
+    let set = set();
+    let settings = settings("contextual-lstm", &["learns_from=questions", "max_words=9"]);
+    let train = find("contextual-lstm").unwrap().train;
+    let model = train(&settings, &Training::new(&set, 1, &|_| ())).unwrap();
+    let scores = model.score(&set.example(8).question);
+    assert!(scores[0] > scores[1], "{scores:?}");
+}
+
+/// Threads that help each other must not wait for each other, whatever `auto` found.
+#[test]
+fn many_threads_answer_at_once() {
+    let set = set();
+    let mut training = Training::new(&set, 1, &|_| ());
+    training.device = DeviceChoice::Auto;
+    let train = find("lstm-context-query").unwrap().train;
+    let model = train(&settings("lstm-context-query", &[]), &training).unwrap();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
+    let places = vec![8; 20 * ASKED];
+    let all = pool.install(|| crate::score_all(&*model, &set, &places, &[], &|_| ())).unwrap();
+    assert_eq!(all.len(), places.len());
+    assert!(all.iter().all(|scores| *scores == all[0]));
+}
+
+#[test]
+fn without_words_there_is_nothing_to_learn() {
+    let set = set();
+    let settings = settings("lstm-query", &["min_count=1000"]);
+    let train = find("lstm-query").unwrap().train;
+    let error = train(&settings, &Training::new(&set, 1, &|_| ())).err().expect("it fails");
+    let hint = error.hint().unwrap();
+    assert!(error.to_string().contains("`min_count` times"), "{error}");
+    assert_eq!(hint, "set a smaller `min_count`");
+}
+
+/// A checkpoint that can't be read is as good as none.
+#[test]
+fn training_starts_anew_after_a_damaged_checkpoint() {
+    let set = set();
+    let (settings, folder) = (settings("lstm-query", &[]), tempfile::tempdir().unwrap());
+    let told = Mutex::new(Vec::new());
+    let note = |event: Event| told.lock().unwrap().push(event);
+    let mut training = Training::new(&set, 1, &note);
+    training.checkpoints = Some(folder.path());
+    let train = || {
+        let design = crate::networks::lstm::of(&settings);
+        let learning = Learning::new(&design, &settings, &training).unwrap().0;
+        let (tables, _) = learning.on(Cpu::default()).unwrap();
+        let events = std::mem::take(&mut *told.lock().unwrap());
+        let epochs = events.iter().filter(|event| matches!(event, Event::Epoch { .. })).count();
+        (tables.into_iter().map(|(_, table)| table).collect::<Vec<_>>(), epochs, events)
+    };
+    let (whole, n_epochs, _) = train();
+    assert_eq!(n_epochs, 6);
+    let (again, n_epochs, events) = train();
+    assert_eq!((again == whole, n_epochs), (true, 0));
+    let note = "goes on from its checkpoint after epoch 6".to_owned();
+    assert_eq!(events, [Event::Note(note)]);
+    let file = folder.path().join("epoch-6.safetensors");
+    std::fs::write(&file, "nothing of the kind").unwrap();
+    let (anew, n_epochs, events) = train();
+    assert_eq!((anew == whole, n_epochs), (true, 6));
+    let is_warned = |event: &Event| {
+        matches!(event, Event::Warning(text) if text.contains("epoch-6.safetensors")
+            && text.ends_with(": training starts anew"))
+    };
+    assert!(events.iter().any(is_warned), "{events:?}");
+}
+
+/// A device whose memory is too small for the network: `auto` says so and the processor learns in its place.
+#[test]
+fn a_device_with_too_little_memory_is_told_of_and_the_processor_takes_over() {
+    let set = set();
+    let settings = settings("lstm-query", &[]);
+    let design = crate::networks::lstm::of(&settings);
+    let told = Mutex::new(Vec::new());
+    let note = |event: Event| {
+        if let Event::Warning(text) = event {
+            told.lock().unwrap().push(text);
+        }
+    };
+    let training = Training::new(&set, 1, &note);
+    let learning = Learning::new(&design, &settings, &training).unwrap().0;
+    let error = learning.on(Cpu::with_room(1000)).unwrap_err();
+    assert!(matches!(error, Error::Device(numerics::Error::OutOfMemory { .. })), "{error}");
+    let (tables, _) = with_fallback(&learning, Ok(Cpu::with_room(1000)), &note).unwrap();
+    let warning = "processor: out of memory: 0 MB more are needed; the processor takes over, from the last \
+                   checkpoint if there is one";
+    assert_eq!(*told.lock().unwrap(), [warning]);
+    assert!(tables == learning.on(Cpu::default()).unwrap().0);
+}
+
+/// A device that is lost in the middle of the training leaves the checkpoint of its last epoch; the
+/// processor goes on from there and ends with the same weights.
+#[test]
+fn a_device_that_is_lost_costs_the_steps_since_the_last_checkpoint() {
+    let set = set();
+    let settings = settings("lstm-query", &[]);
+    let design = crate::networks::lstm::of(&settings);
+    let folder = tempfile::tempdir().unwrap();
+    let epochs = Mutex::new(Vec::new());
+    let note = |event: Event| {
+        if let Event::Epoch { number, .. } = event {
+            epochs.lock().unwrap().push(number);
+        }
+    };
+    let weights = |training: &Training<'_>, device: Cpu<f32>| -> Result<Vec<Table<f32>>> {
+        let learning = Learning::new(&design, &settings, training)?.0;
+        let (tables, _) = learning.on(device)?;
+        Ok(tables.into_iter().map(|(_, table)| table).collect())
+    };
+    let mut training = Training::new(&set, 1, &note);
+    let whole = weights(&training, Cpu::default()).unwrap();
+    assert_eq!(std::mem::take(&mut *epochs.lock().unwrap()), [1, 2, 3, 4, 5, 6]);
+    training.checkpoints = Some(folder.path());
+    let error = weights(&training, Cpu::lost_after(800)).unwrap_err();
+    assert!(matches!(error, Error::Device(numerics::Error::DeviceLost { .. })), "{error}");
+    let n_before = std::mem::take(&mut *epochs.lock().unwrap()).len();
+    assert!((1..6).contains(&n_before), "lost after {n_before} epochs");
+    assert_eq!(weights(&training, Cpu::default()).unwrap(), whole);
+    assert_eq!(*epochs.lock().unwrap(), (n_before + 1..=6).collect::<Vec<_>>());
+}

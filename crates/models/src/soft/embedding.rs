@@ -1,0 +1,163 @@
+//! Supervised embedding models, §4.3 (Weston et al. 2010): S(q, w) = φ(q)ᵀ Aᵀ B φ(w).
+//!
+//! The rows of Table 2 differ in what q is: context and query, the query, the window around the blank, and
+//! that window with one dictionary for each position. B is called `decode` here: a model is a memory
+//! network without hops.
+
+use serde::Deserialize;
+
+use crate::memories::composition::Composition;
+use crate::memories::format::{Format, windows};
+use crate::memories::windows::{Encoding, WINDOW};
+use crate::soft::model::Design;
+use crate::soft::settings::{Fitting, settings};
+use crate::{Entry, Result, Settings};
+
+#[derive(Deserialize)]
+struct Config {
+    dim: usize,
+    #[serde(default)]
+    window: usize,
+    #[serde(flatten)]
+    fitting: Fitting,
+}
+
+impl Config {
+    fn design(self, composition: Composition, format: Box<dyn Fn(usize) -> Format>) -> Design {
+        Design {
+            format,
+            composition,
+            dim: self.dim,
+            hops: 0,
+            tied: false,
+            time_scale: 0.0,
+            fitting: self.fitting,
+        }
+    }
+}
+
+// Chosen: the mean of hundreds of words, and of some twenty words their sum over the root of their number;
+// with plain sums the steps of words that stand in every question grow too large.
+
+fn context_query(settings: &Settings) -> Design {
+    let config: Config = settings.config();
+    config.design(Composition::Mean, Box::new(|_| Format::ContextAndQuery))
+}
+
+fn query(settings: &Settings) -> Design {
+    let config: Config = settings.config();
+    config.design(Composition::Root, Box::new(|_| Format::Query))
+}
+
+fn window(settings: &Settings, encoding: Encoding) -> Result<Design> {
+    let config: Config = settings.config();
+    let layout = windows(config.window, encoding, None)?;
+    Ok(config.design(Composition::Sum, Box::new(move |d| Format::QueryWindow(layout(d)))))
+}
+
+pub(crate) const CONTEXT_QUERY: Entry = Entry {
+    name: "embedding-context-query",
+    row: "Embedding Model (context+query)",
+    section: "§4.3",
+    settings: settings!("300", [], "0.1", "candidates", "0"),
+    learns: true,
+    train: |settings, training| context_query(settings).train(settings, training),
+    load: |saved| context_query(&saved.settings).load(saved),
+};
+pub(crate) const QUERY: Entry = Entry {
+    name: "embedding-query",
+    row: "Embedding Model (query)",
+    settings: settings!("300", [], "0.1", "candidates", "0"),
+    train: |settings, training| query(settings).train(settings, training),
+    load: |saved| query(&saved.settings).load(saved),
+    ..CONTEXT_QUERY
+};
+pub(crate) const WINDOW_BAG: Entry = Entry {
+    name: "embedding-window",
+    row: "Embedding Model (window)",
+    settings: settings!("300", [WINDOW], "0.06", "candidates", "0"),
+    train: |settings, training| window(settings, Encoding::Bag)?.train(settings, training),
+    load: |saved| window(&saved.settings, Encoding::Bag)?.load(saved),
+    ..CONTEXT_QUERY
+};
+pub(crate) const WINDOW_POSITION: Entry = Entry {
+    name: "embedding-window-position",
+    row: "Embedding Model (window+position)",
+    settings: settings!("300", [WINDOW], "0.06", "dictionary", "0.5"),
+    train: |settings, training| window(settings, Encoding::Positions)?.train(settings, training),
+    load: |saved| window(&saved.settings, Encoding::Positions)?.load(saved),
+    ..CONTEXT_QUERY
+};
+
+#[cfg(test)]
+mod tests {
+    use questions::{QuestionSet, Split};
+
+    use super::*;
+    use crate::Training;
+    use crate::fixture::{Asked, set_of};
+
+    const NAMES: [&str; 4] = ["ann", "bob", "cat", "dan"];
+
+    /// The same 40 questions for training and validation; four kinds of them, each with its answer.
+    fn set(kinds: [(&'static str, &'static str); 4]) -> QuestionSet {
+        let questions = (0..80).map(|number| Asked {
+            context: vec![kinds[number % 4].0],
+            query: kinds[number % 4].1,
+            candidates: &NAMES,
+            answer: Some(number % 4),
+            split: if number < 40 { Split::Train } else { Split::Valid },
+        });
+        set_of(&questions.collect::<Vec<_>>())
+    }
+
+    fn accuracy(entry: &Entry, set: &QuestionSet) -> f64 {
+        let small = [
+            "dim=16",
+            "batch=2",
+            "learning_rate=0.05",
+            "epochs=60",
+            "patience=60",
+            "init=0.3",
+            "samples=all",
+            "decay=1",
+        ];
+        let settings = Settings::from_text(entry, small).unwrap();
+        let training = Training::new(set, 1, &|_| ());
+        let model = (entry.train)(&settings, &training).unwrap();
+        let reader = model.reader(set.vocabulary());
+        training.valid.accuracy(|question| reader.score(question)).unwrap()
+    }
+
+    #[test]
+    fn only_positions_tell_before_from_after() {
+        let order = set([
+            ("ann", "x left XXXXX right y"),
+            ("bob", "x right XXXXX left y"),
+            ("cat", "x left XXXXX left y"),
+            ("dan", "x right XXXXX right y"),
+        ]);
+        assert_eq!(accuracy(&WINDOW_POSITION, &order), 1.0);
+        assert!(accuracy(&WINDOW_BAG, &order) <= 0.75);
+        assert!(accuracy(&QUERY, &order) <= 0.75);
+    }
+
+    #[test]
+    fn only_the_whole_query_has_words_far_from_the_blank() {
+        let far = set([
+            ("ann", "red a b XXXXX c d"),
+            ("bob", "old a b XXXXX c d"),
+            ("cat", "wet a b XXXXX c d"),
+            ("dan", "sad a b XXXXX c d"),
+        ]);
+        assert_eq!(accuracy(&QUERY, &far), 1.0);
+        assert_eq!(accuracy(&WINDOW_POSITION, &far), 0.25);
+    }
+
+    #[test]
+    fn only_context_and_query_together_have_the_words_of_the_context() {
+        let context = set(["red", "old", "wet", "sad"].map(|word| (word, "a XXXXX")));
+        assert_eq!(accuracy(&CONTEXT_QUERY, &context), 1.0);
+        assert_eq!(accuracy(&QUERY, &context), 0.25);
+    }
+}

@@ -1,0 +1,328 @@
+//! What the embedding models (§4.3) and the memory networks with soft attention (§3.2) share: training on
+//! all questions, against the whole dictionary or against the candidates, answering, explaining, and files.
+//!
+//! A model is a [`Design`]: which parts of a question are embedded, and through which network.
+
+use std::path::Path;
+
+use base::Vocabulary;
+use numerics::{Real, Table};
+use questions::Question;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use crate::learning::epochs::{self, Learner, MiniBatch, Validation};
+use crate::learning::weights_file::{self, SavedAs};
+use crate::memories::composition::Composition;
+use crate::memories::format::{Format, Phrases};
+use crate::memories::windows::{KnownWords, Memories};
+use crate::soft::attention::Read;
+use crate::soft::dictionary_softmax::{Output, Sampler};
+use crate::soft::network::{Batch, Network, Shape, no_squares};
+use crate::soft::settings::{Against, Fitting, Optimiser};
+use crate::words::case_twins::tell_apart;
+use crate::words::dictionary::Dictionary;
+use crate::words::lowercase::Lowercase;
+use crate::{Error, Explanation, Look, Model, Part, Reader, Result, Saved, Settings, Training};
+
+/// A thousandth of what the memories of a typical question get each.
+const NEGLIGIBLE: f64 = 2e-5;
+
+/// What a model is made of.
+pub(crate) struct Design {
+    /// Which parts of a question are embedded; it depends on d.
+    pub format: Box<dyn Fn(usize) -> Format>,
+    pub composition: Composition,
+    pub dim: usize,
+    pub hops: usize,
+    pub tied: bool,
+    pub time_scale: f64,
+    pub fitting: Fitting,
+}
+
+impl Design {
+    fn shape(&self, format: &Format, words: usize) -> Shape {
+        Shape {
+            rows: format.n_rows(words),
+            words,
+            dim: self.dim,
+            hops: self.hops,
+            composition: self.composition,
+            time_scale: self.time_scale,
+            clip: self.fitting.clip,
+            negligible: NEGLIGIBLE,
+            tied: self.tied.then(|| format.middle()),
+        }
+    }
+
+    /// Trains such a model.
+    pub fn train(self, settings: &Settings, training: &Training<'_>) -> Result<Box<dyn Model>> {
+        let questions = training.train.answered();
+        if questions.is_empty() {
+            return Err(Error::NothingToTrainOn {
+                model: settings.model(),
+                expected: "training questions with answers",
+                hint: "`goldilocks stats SET` shows the splits of a set",
+            });
+        }
+        let dictionary = Dictionary::of_questions(&training.train);
+        let words = dictionary.n_rows();
+        let format = (self.format)(words);
+        let mut rng = ChaCha8Rng::seed_from_u64(training.seed);
+        let network = Network::new(self.shape(&format, words), self.fitting.init, &mut rng);
+        let network = match self.fitting.optimiser {
+            Optimiser::Sgd => network,
+            Optimiser::Adagrad => network.with_adagrad(),
+        };
+        let rows = dictionary.rows_of(training.train.vocabulary());
+        let answer = |&place: &u32| {
+            let example = training.train.example(place as usize);
+            let answer = example.answer.expect("questions without one were left out");
+            rows[example.question.candidates[answer].index()]
+        };
+        let answers: Vec<u32> = questions.par_iter().map(answer).collect();
+        let prior = prior(self.fitting.prior, words, &answers);
+        let mut learner = SoftLearner {
+            part: &training.train,
+            valid: &training.valid,
+            seed: training.seed,
+            against: self.fitting.against,
+            output: output(self.fitting.samples, words, &answers),
+            lowercase: Lowercase::new(training.train.vocabulary()),
+            rows,
+            questions,
+            answers,
+            format,
+            network,
+            prior,
+        };
+        epochs::run(&mut learner, &self.fitting.schedule, settings, training)?;
+        let SoftLearner { mut network, format, mut prior, .. } = learner;
+        let Network { embed_in, embed_out, between_hops, decode, .. } = &mut network;
+        for table in [embed_in, embed_out, between_hops, decode, &mut prior] {
+            self.fitting.weights.round(table);
+        }
+        network.squares = no_squares();
+        let (settings, weights) = (settings.clone(), self.fitting.weights);
+        Ok(Box::new(SoftModel { settings, weights, dictionary, format, network, prior }))
+    }
+
+    /// Reads such a model.
+    pub fn load(self, saved: &Saved<'_>) -> Result<Box<dyn Model>> {
+        let shape = |dictionary: &Dictionary| {
+            let words = dictionary.n_rows();
+            self.shape(&(self.format)(words), words)
+        };
+        let tables = |dictionary: &Dictionary| {
+            let [a, b, h, u] = shape(dictionary).tables();
+            [a, b, h, u, ("prior", dictionary.n_rows(), 1)]
+        };
+        let (dictionary, [embed_in, embed_out, between_hops, decode, prior]) =
+            weights_file::read(saved.folder, tables)?;
+        let shape = shape(&dictionary);
+        let format = (self.format)(dictionary.n_rows());
+        let squares = no_squares();
+        let network = Network { shape, embed_in, embed_out, between_hops, decode, squares };
+        let (settings, weights) = (saved.settings.clone(), self.fitting.weights);
+        Ok(Box::new(SoftModel { settings, weights, dictionary, format, network, prior }))
+    }
+}
+
+/// What is taken off the score of each word.
+///
+/// Chosen: against the whole dictionary a frequent word is a likely answer, but among candidates, all of
+/// them words of the passage, frequent words are likely to be wrong ones too.
+fn prior(share: f64, words: usize, answers: &[u32]) -> Table<f32> {
+    let mut counts = vec![0u32; words];
+    answers.iter().for_each(|&answer| counts[answer as usize] += 1);
+    let mut prior = Table::zeros(words, 1);
+    for (prior, count) in prior.values_mut().iter_mut().zip(counts) {
+        *prior = Real::ln((1 + count) as f32) * share as f32;
+    }
+    prior
+}
+
+/// Chosen: a word is drawn the more often the more questions it answers, with one added so that every
+/// word is drawn at times.
+fn output(samples: Option<usize>, words: usize, answers: &[u32]) -> Output {
+    let Some(samples) = samples.filter(|&samples| samples < words) else { return Output::Exact };
+    let mut weights = vec![1.0; words];
+    answers.iter().for_each(|&answer| weights[answer as usize] += 1.0);
+    Output::Sampled(Sampler::new(&weights, samples))
+}
+
+/// What [`Network::squares`] are called in a checkpoint.
+const SQUARES: [&str; 4] =
+    ["embed_in_squares", "embed_out_squares", "between_hops_squares", "decode_squares"];
+
+struct SoftLearner<'a> {
+    part: &'a Part<'a>,
+    valid: &'a Part<'a>,
+    seed: u64,
+    against: Against,
+    output: Output,
+    lowercase: Lowercase,
+    rows: Vec<u32>,
+    /// Places of the training part.
+    questions: Vec<u32>,
+    /// The row of each question's answer in U.
+    answers: Vec<u32>,
+    format: Format,
+    network: Network<f32>,
+    prior: Table<f32>,
+}
+
+impl Learner for SoftLearner<'_> {
+    fn n_questions(&self) -> usize {
+        self.questions.len()
+    }
+
+    fn step(&mut self, batch: &MiniBatch<'_>) -> Result<f64> {
+        let words = KnownWords { lowercase: &self.lowercase, rows: &self.rows };
+        let question =
+            |place: u32| self.part.example(self.questions[place as usize] as usize).question;
+        let phrases = |windows: &mut Memories, &place: &u32| {
+            self.format.read(&question(place), &words, windows)
+        };
+        let questions = batch.questions;
+        let phrases: Vec<Phrases> =
+            questions.par_iter().with_min_len(8).map_init(Memories::default, phrases).collect();
+        let answers: Vec<u32> =
+            questions.iter().map(|&place| self.answers[place as usize]).collect();
+        let rows_of_candidates = |&place: &u32| {
+            let candidates = question(place).candidates.iter();
+            candidates.map(|word| self.rows[word.index()]).collect()
+        };
+        let candidates: Vec<Vec<u32>> = match self.against {
+            Against::Dictionary => Vec::new(),
+            Against::Candidates => questions.iter().map(rows_of_candidates).collect(),
+        };
+        // The first question of a mini-batch tells it from all others of its epoch.
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        rng.set_stream((batch.epoch as u64) << 32 | u64::from(questions[0]));
+        let batch_of = Batch { questions: &phrases, answers: &answers, candidates: &candidates };
+        let rate = batch.learning_rate as f32;
+        Ok(self.network.step(&batch_of, &self.output, rate, &mut rng))
+    }
+
+    fn validate(&mut self) -> Result<Validation> {
+        let reader = SoftReader {
+            lowercase: Lowercase::new(self.valid.vocabulary()),
+            rows: self.rows.clone(),
+            format: &self.format,
+            network: &self.network,
+            prior: &self.prior,
+        };
+        let accuracy = self.valid.accuracy(|question| reader.score(question));
+        Ok(Validation { loss: None, accuracy })
+    }
+
+    fn tables(&mut self) -> Vec<(&str, &mut Table<f32>)> {
+        let names = self.network.shape.tables().map(|(name, ..)| name);
+        let Network { embed_in, embed_out, between_hops, decode, squares, .. } = &mut self.network;
+        let tables = names.into_iter().zip([embed_in, embed_out, between_hops, decode]);
+        tables.chain(SQUARES.into_iter().zip(squares)).collect()
+    }
+}
+
+struct SoftModel {
+    settings: Settings,
+    weights: SavedAs,
+    dictionary: Dictionary,
+    format: Format,
+    network: Network<f32>,
+    /// What is taken off the score of each word.
+    prior: Table<f32>,
+}
+
+impl SoftModel {
+    fn tables(&self) -> [(&'static str, &Table<f32>); 5] {
+        let Network { embed_in, embed_out, between_hops, decode, .. } = &self.network;
+        let names = self.network.shape.tables().map(|(name, ..)| name);
+        let [a, b, h, u] = names;
+        [(a, embed_in), (b, embed_out), (h, between_hops), (u, decode), ("prior", &self.prior)]
+    }
+}
+
+impl Model for SoftModel {
+    fn reader<'a>(&'a self, vocabulary: &'a Vocabulary) -> Box<dyn Reader + 'a> {
+        Box::new(SoftReader {
+            lowercase: Lowercase::new(vocabulary),
+            rows: self.dictionary.rows_of(vocabulary),
+            format: &self.format,
+            network: &self.network,
+            prior: &self.prior,
+        })
+    }
+
+    fn save(&self, folder: &Path) -> Result<()> {
+        weights_file::write(
+            folder,
+            self.dictionary.words(),
+            &self.tables(),
+            self.weights,
+            &self.settings,
+        )
+    }
+}
+
+struct SoftReader<'a> {
+    lowercase: Lowercase,
+    rows: Vec<u32>,
+    format: &'a Format,
+    network: &'a Network<f32>,
+    prior: &'a Table<f32>,
+}
+
+impl SoftReader<'_> {
+    fn words(&self) -> KnownWords<'_> {
+        KnownWords { lowercase: &self.lowercase, rows: &self.rows }
+    }
+
+    fn score_with(&self, question: &Question<'_>, windows: &mut Memories) -> Vec<f32> {
+        let phrases = self.format.read(question, &self.words(), windows);
+        let read = self.network.read(&phrases);
+        let candidates = question.candidates.iter().map(|word| self.rows[word.index()]);
+        let mut scores = self.network.score(read.last(), candidates.clone());
+        for (score, row) in scores.iter_mut().zip(candidates) {
+            *score -= self.prior.row(row as usize)[0];
+        }
+        tell_apart(question, &self.lowercase, &mut scores);
+        scores
+    }
+}
+
+impl Reader for SoftReader<'_> {
+    fn score(&self, question: &Question<'_>) -> Vec<f32> {
+        self.score_with(question, &mut Memories::default())
+    }
+
+    fn score_many(&self, questions: &[Question<'_>]) -> Result<Vec<Vec<f32>>> {
+        let mut windows = Memories::default();
+        Ok(questions.iter().map(|question| self.score_with(question, &mut windows)).collect())
+    }
+
+    fn explain(&self, question: &Question<'_>) -> Explanation {
+        let phrases = self.format.read(question, &self.words(), &mut Memories::default());
+        let Read { attention, matches, .. } = self.network.read(&phrases);
+        let origins = self.format.origins(question, &self.words());
+        // An empty sentence is a memory, but there is nothing to be seen of it.
+        let seen = origins.into_iter().enumerate().filter(|(_, origin)| !origin.words.is_empty());
+        let looks = seen.map(|(memory, origin)| {
+            // Chosen: of several hops, the mean.
+            let mean = |of_hops: &[Vec<f32>]| {
+                of_hops.iter().map(|hop| hop[memory]).sum::<f32>() / of_hops.len() as f32
+            };
+            Look {
+                words: origin.words,
+                candidate: origin.mention.map(|(candidate, _)| candidate),
+                instance: origin.mention.map(|(_, instance)| instance),
+                weight: mean(&attention),
+                score: Some(mean(&matches)),
+                is_supporting: false,
+            }
+        });
+        Explanation { looks: looks.collect(), query: Some(self.format.query_words(question)) }
+    }
+}

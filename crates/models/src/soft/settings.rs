@@ -1,0 +1,131 @@
+//! The settings that the embedding models (§4.3) and the memory networks with soft attention (§3.2) share.
+
+use serde::Deserialize;
+
+use crate::Setting;
+use crate::contract::settings::Range;
+use crate::learning::epochs::Schedule;
+use crate::learning::weights_file::SavedAs;
+
+/// The setting for p.
+pub(crate) const DIM: Setting = Setting {
+    name: "dim",
+    symbol: "p",
+    default: "300",
+    range: Range::Whole(1, 4096),
+    word: None,
+    doc: "Length of an embedding.",
+};
+
+/// The setting for what an answer is told from in training.
+pub(crate) const AGAINST: Setting = Setting {
+    name: "against",
+    symbol: "",
+    default: "dictionary",
+    range: Range::Choice(&["dictionary", "candidates"]),
+    word: None,
+    doc: "What answers are learnt against: the whole dictionary (the paper's), or the question's candidates.",
+};
+
+/// The setting for how many words a mini-batch is learnt against.
+pub(crate) const SAMPLES: Setting = Setting {
+    name: "samples",
+    symbol: "",
+    default: "500",
+    range: Range::Whole(1, 1_000_000),
+    word: Some("all"),
+    doc: "Words of the dictionary that an answer is learnt against, drawn for each mini-batch; `all`: exact.",
+};
+
+/// The setting for the weights to start from.
+pub(crate) const INIT: Setting = Setting {
+    name: "init",
+    symbol: "",
+    default: "0.05",
+    range: Range::Real(0.0, 10.0),
+    word: None,
+    doc: "Standard deviation of the weights before training.",
+};
+
+/// The setting for gradient clipping.
+pub(crate) const CLIP: Setting = Setting {
+    name: "clip",
+    symbol: "",
+    default: "1000",
+    range: Range::Real(0.001, 1e9),
+    word: None,
+    doc: "Length at which a question's gradient by a state is cut off.",
+};
+
+/// The setting for how far a gradient is followed.
+pub(crate) const OPTIMISER: Setting = Setting {
+    name: "optimiser",
+    symbol: "",
+    default: "adagrad",
+    range: Range::Choice(&["sgd", "adagrad"]),
+    word: None,
+    doc: "Steps as large as the gradient (the paper's), or smaller the more a word's row has moved.",
+};
+
+/// The setting for how much of a word's frequency is taken back when answering.
+pub(crate) const PRIOR: Setting = Setting {
+    name: "prior",
+    symbol: "",
+    default: "0.5",
+    range: Range::Real(0.0, 1.0),
+    word: None,
+    doc: "How much of the logarithm of a candidate's number of training answers is taken off its score.",
+};
+
+/// The optimisers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Optimiser {
+    Sgd,
+    Adagrad,
+}
+
+/// What an answer is told from in training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Against {
+    Dictionary,
+    Candidates,
+}
+
+/// The settings that all these models share, to be flattened into a model's `Config`.
+#[derive(Deserialize)]
+pub(crate) struct Fitting {
+    pub clip: f64,
+    pub optimiser: Optimiser,
+    pub against: Against,
+    pub samples: Option<usize>,
+    pub init: f64,
+    pub prior: f64,
+    pub weights: SavedAs,
+    #[serde(flatten)]
+    pub schedule: Schedule,
+}
+
+/// The settings of a model: p, its own settings, its step and prior, and the rest of [`Fitting`].
+macro_rules! settings {
+    ($dim:literal, [$($own:expr),*], $learning_rate:literal, $against:literal, $prior:literal) => {
+        &[
+            $crate::Setting { default: $dim, ..$crate::soft::settings::DIM },
+            $($own,)*
+            $crate::Setting { default: $learning_rate, ..$crate::learning::epochs::LEARNING_RATE },
+            $crate::Setting { default: "5", ..$crate::learning::epochs::EPOCHS },
+            $crate::learning::epochs::PATIENCE,
+            $crate::Setting { default: "0.7", ..$crate::learning::epochs::DECAY },
+            $crate::Setting { default: "32", ..$crate::learning::epochs::BATCH },
+            $crate::soft::settings::OPTIMISER,
+            $crate::soft::settings::CLIP,
+            $crate::Setting { default: $against, ..$crate::soft::settings::AGAINST },
+            $crate::soft::settings::SAMPLES,
+            $crate::soft::settings::INIT,
+            $crate::Setting { default: $prior, ..$crate::soft::settings::PRIOR },
+            $crate::learning::weights_file::WEIGHTS,
+        ]
+    };
+}
+pub(crate) use settings;

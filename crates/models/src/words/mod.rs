@@ -1,0 +1,10 @@
+//! The words of a question set → a model's own numbers for them.
+
+pub(crate) mod capitals;
+pub(crate) mod case_fit;
+pub(crate) mod case_twins;
+pub(crate) mod dictionary;
+pub(crate) mod lexicon;
+pub(crate) mod lowercase;
+pub(crate) mod running_text;
+pub(crate) mod word_list;

@@ -1,0 +1,107 @@
+//! How many questions of each class and split are kept: all, as many as the CBT has, or other limits.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::{Split, WordClass};
+use base::seeds::{Use, generator};
+
+/// The most questions that are kept of each class and split; which, is drawn from the seed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counts {
+    /// All that the rules yield.
+    #[default]
+    All,
+    /// The counts of the released CBT.
+    Cbt,
+    /// So many of each class, for training, validation and test.
+    AtMost([usize; Split::ALL.len()]),
+}
+
+/// A class of a split for which the rules yield fewer questions than [`Counts`] allows: a warning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Shortfall {
+    /// The split.
+    pub split: Split,
+    /// The class.
+    pub class: WordClass,
+    /// The limit.
+    pub wanted: usize,
+    /// What the rules yield: all of it is kept.
+    pub found: usize,
+}
+
+impl Counts {
+    /// The most questions of a class and split, if there is a limit.
+    pub fn limit(self, split: Split, class: WordClass) -> Option<usize> {
+        match self {
+            Self::All => None,
+            // Table 1 for the sums. The counts in the release's README are wrong; these are its files'.
+            Self::Cbt => Some(match split {
+                Split::Train => [108_719, 120_769, 105_825, 334_030][class as usize],
+                Split::Valid => 2_000,
+                Split::Test => 2_500,
+            }),
+            Self::AtMost(limits) => Some(limits[split as usize]),
+        }
+    }
+}
+
+/// Keeps a number of questions out of those that pass by, each with the same chance, in their order.
+/// (Knuth, The Art of Computer Programming, vol. 2, 3.4.2, Algorithm S.)
+pub(crate) struct Sampler {
+    random: ChaCha8Rng,
+    passing: usize,
+    wanted: usize,
+}
+
+impl Sampler {
+    /// For the `n` questions of a class and split that will pass by.
+    pub(crate) fn new(n: usize, counts: Counts, seed: u64, split: Split, class: WordClass) -> Self {
+        let random = generator(seed, Use::Counts, &[split.code(), class.code()]);
+        let wanted = counts.limit(split, class).map_or(n, |limit| limit.min(n));
+        Self { random, passing: n, wanted }
+    }
+
+    /// Whether to keep the next question.
+    pub(crate) fn keep(&mut self) -> bool {
+        let keep =
+            self.wanted == self.passing || self.random.random_range(0..self.passing) < self.wanted;
+        self.passing -= 1;
+        self.wanted -= usize::from(keep);
+        keep
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_official_counts_add_up_to_table_1() {
+        let sum = |split| {
+            let limits = WordClass::ALL.map(|class| Counts::Cbt.limit(split, class).unwrap());
+            limits.iter().sum::<usize>()
+        };
+        assert_eq!(Split::ALL.map(sum), [669_343, 8_000, 10_000]);
+    }
+
+    #[test]
+    fn the_sampler_keeps_exactly_the_number_asked_for_without_favouring_a_place() {
+        let mut kept_at = [0_i32; 6];
+        for seed in 0..3000 {
+            let mut sampler =
+                Sampler::new(6, Counts::AtMost([9, 9, 2]), seed, Split::Test, WordClass::Verb);
+            let kept: Vec<usize> = (0..6).filter(|_| sampler.keep()).collect();
+            assert_eq!(kept.len(), 2);
+            kept.into_iter().for_each(|place| kept_at[place] += 1);
+        }
+        // Each place in 1/3 of 3,000 draws, standard deviation 26.
+        assert!(kept_at.iter().all(|&n| (n - 1000).abs() < 130), "{kept_at:?}");
+
+        let mut all = Sampler::new(6, Counts::AtMost([9, 9, 2]), 1, Split::Train, WordClass::Verb);
+        assert!((0..6).all(|_| all.keep()));
+    }
+}

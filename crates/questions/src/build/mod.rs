@@ -1,0 +1,14 @@
+//! Books → questions (§2): which words can be asked for, with which candidates, in which split.
+
+mod builder;
+mod candidates;
+pub(crate) mod case;
+mod classes;
+pub(crate) mod counts;
+pub(crate) mod rules;
+mod splits;
+
+pub use builder::{BookQuestions, Builder, Built, Instance};
+pub use counts::{Counts, Shortfall};
+pub use rules::{CandidateOrder, FillUp, Per, Rules};
+pub use splits::{SplitFile, draw_splits};

@@ -1,0 +1,198 @@
+//! Which book is for training, validation or test (§2: books are allocated, never questions).
+//!
+//! Given by a file of lines `split TAB file name`, or drawn from the seed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rand::seq::SliceRandom;
+
+use crate::{At, Error, Flaw, Result, Split};
+use base::seeds::{Use, generator};
+
+/// A file of splits: lines `split TAB file name`, with further columns and a header line if it likes.
+///
+/// Books are known by their file names without folder and without `.txt` or `.epub`. The file may name books
+/// that are not built, but not the same book twice.
+#[derive(Clone, Debug)]
+pub struct SplitFile {
+    path: PathBuf,
+    /// Name → line and split.
+    books: BTreeMap<String, (usize, Split)>,
+}
+
+impl SplitFile {
+    /// Reads a file of splits.
+    ///
+    /// # Errors
+    /// If it can't be read or a line is wrong.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|cause| Error::Read { path: path.to_owned(), cause })?;
+        Self::from_text(path, &text)
+    }
+
+    /// Parses the text of a file of splits; the path is for errors alone.
+    ///
+    /// # Errors
+    /// If a line but the first has no split, a line has no file name, or a book stands twice.
+    pub fn from_text(path: &Path, text: &str) -> Result<Self> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut books = BTreeMap::new();
+        for (index, row) in text.lines().enumerate().filter(|(_, row)| !row.trim().is_empty()) {
+            let line = index + 1;
+            let malformed =
+                |flaw| Error::Malformed { path: path.to_owned(), at: At::Line(line), flaw };
+            let mut columns = row.split('\t').map(str::trim);
+            let split = columns.next().and_then(Split::from_code);
+            let book = columns.next().map(book_name).filter(|name| !name.is_empty());
+            match (split, book) {
+                (Some(split), Some(book)) => {
+                    if let Some((first, _)) = books.insert(book.to_owned(), (line, split)) {
+                        let book = book.to_owned();
+                        return Err(malformed(Flaw::SplitTwice { book, first }));
+                    }
+                }
+                // A header.
+                (None, _) if line == 1 => {}
+                _ => return Err(malformed(Flaw::SplitLine { found: row.to_owned() })),
+            }
+        }
+        Ok(Self { path: path.to_owned(), books })
+    }
+
+    /// The split of a book.
+    ///
+    /// # Errors
+    /// If no line names it: a book that is forgotten must not end up in training by accident.
+    pub fn split(&self, name: &str) -> Result<Split> {
+        let found = self.books.get(book_name(name)).map(|&(_, split)| split);
+        found.ok_or_else(|| Error::NoSplit {
+            path: self.path.clone(),
+            book: book_name(name).to_owned(),
+        })
+    }
+}
+
+/// A file name without its folder and without `.txt` or `.epub`; other dots belong to the name.
+fn book_name(file: &str) -> &str {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    name.strip_suffix(".txt").or_else(|| name.strip_suffix(".epub")).unwrap_or(name)
+}
+
+/// Draws a split for each book from the seed; the order of the names does not matter.
+///
+/// Chosen: of three and more books, a tenth, and one at least, is for validation, as many for test, and the
+/// rest for training. Two books are one for training and one for test. One book is for test: whoever builds
+/// questions from a single book wants to ask them.
+pub fn draw_splits(names: &[&str], seed: u64) -> Vec<Split> {
+    let tenth = (names.len() + 5) / 10;
+    let (n_valid, n_test) = match names.len() {
+        0 => (0, 0),
+        1 | 2 => (0, 1),
+        _ => (tenth.max(1), tenth.max(1)),
+    };
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by_key(|&book| names[book]);
+    order.shuffle(&mut generator(seed, Use::Splits, &[]));
+    let mut splits = vec![Split::Train; names.len()];
+    order[..n_test].iter().for_each(|&book| splits[book] = Split::Test);
+    order[n_test..n_test + n_valid].iter().for_each(|&book| splits[book] = Split::Valid);
+    splits
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::fixtures::told;
+
+    fn parse(text: &str) -> Result<SplitFile> {
+        SplitFile::from_text(Path::new("splits.tsv"), text)
+    }
+
+    #[test]
+    fn a_file_of_splits_may_have_a_header_more_columns_and_more_books() {
+        let file = "split\tname\tnote\ntrain\tOld_Mr._Hen.txt\tA long tale\n\nvalid\tThe Fox\r\n\
+                    test\ttales/Owl.epub\n";
+        let file = parse(file).unwrap();
+        for name in ["Old_Mr._Hen", "Old_Mr._Hen.txt", "books/Old_Mr._Hen.epub"] {
+            assert_eq!(file.split(name).unwrap(), Split::Train);
+        }
+        assert_eq!(file.split("The Fox").unwrap(), Split::Valid);
+        assert_eq!(file.split("Owl").unwrap(), Split::Test);
+    }
+
+    #[test]
+    fn errors_in_a_file_of_splits_name_the_line() {
+        let refused = |text, message: Expect| message.assert_eq(&told(&parse(text).unwrap_err()));
+        refused(
+            "train\tHen\ndev\tFox\n",
+            expect![[r#"
+            error: splits.tsv:2: expected `train`, `valid` or `test`, a tab and a file name, found `dev\tFox`
+            hint: further columns may follow, and the first line may be a header
+        "#]],
+        );
+        refused(
+            "train\tHen\ntest Fox\n",
+            expect![[r#"
+            error: splits.tsv:2: expected `train`, `valid` or `test`, a tab and a file name, found `test Fox`
+            hint: further columns may follow, and the first line may be a header
+        "#]],
+        );
+        refused(
+            "test\n",
+            expect![[r#"
+            error: splits.tsv:1: expected `train`, `valid` or `test`, a tab and a file name, found `test`
+            hint: further columns may follow, and the first line may be a header
+        "#]],
+        );
+        refused(
+            "train\tHen.txt\n\ntest\tHen\n",
+            expect![[r#"
+            error: splits.tsv:3: `Hen` is given a split twice: it stands in line 1 too
+            hint: leave one of the lines out: a book is in one split only
+        "#]],
+        );
+
+        let error = parse("train\tHen.txt\n").unwrap().split("Fox").unwrap_err();
+        expect![[r#"
+            error: splits.tsv: no line gives the split of `Fox`
+            hint: add a line to splits.tsv: `train`, `valid` or `test`, a tab, `Fox.txt`
+        "#]]
+        .assert_eq(&told(&error));
+        let missing = SplitFile::read(Path::new("no/such/file.tsv")).unwrap_err();
+        expect![[r#"
+            error: no/such/file.tsv: cannot be read: No such file or directory (os error 2)
+            hint: is it a file that you may read?
+        "#]]
+        .assert_eq(&told(&missing));
+    }
+
+    #[test]
+    fn drawn_splits_have_a_book_for_each_purpose() {
+        let names: Vec<String> = (0..108).map(|book| format!("book {book}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let count = |n: usize| {
+            let splits = draw_splits(&names[..n], 7);
+            Split::ALL.map(|split| splits.iter().filter(|&&other| other == split).count())
+        };
+        assert_eq!(count(0), [0, 0, 0]);
+        assert_eq!(count(1), [0, 0, 1]);
+        assert_eq!(count(2), [1, 0, 1]);
+        assert_eq!(count(3), [1, 1, 1]);
+        assert_eq!(count(14), [12, 1, 1]);
+        assert_eq!(count(15), [11, 2, 2]);
+        assert_eq!(count(108), [86, 11, 11]);
+    }
+
+    #[test]
+    fn drawn_splits_follow_the_names_and_the_seed() {
+        let drawn = draw_splits(&["Ant", "Bee", "Cow", "Doe"], 1);
+        let mut reversed = draw_splits(&["Doe", "Cow", "Bee", "Ant"], 1);
+        reversed.reverse();
+        assert_eq!(drawn, reversed);
+        assert!((2..20).any(|seed| draw_splits(&["Ant", "Bee", "Cow", "Doe"], seed) != drawn));
+    }
+}

@@ -1,0 +1,172 @@
+//! CNN QA as JSON lines: `document`, `question`, `answer`, `url`, `split`, `source` → [`QuestionSet`].
+//!
+//! | key | holds |
+//! |---|---|
+//! | `document` | the article |
+//! | `question` | the query with `@placeholder` |
+//! | `answer` | the missing entity; null or absent where it is not known |
+//! | `url` | the article's address; null or absent |
+//! | `split` | `training`, `validation` or `test`, or as ours are called; null or absent |
+//! | `source` | `cnn`; lines of another source are counted and left out; null or absent |
+//!
+//! Other keys are passed over, among them `entities`, what the entities are called.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use rayon::prelude::*;
+use serde::Deserialize;
+
+use super::article::{Article, Wrong, entities};
+use super::folder::split_from;
+use super::reading::{Part, gather};
+use crate::error::{At, Error, Result};
+use crate::flaw::Flaw;
+use crate::formats::jsonl::{Kind, parse};
+use crate::{OpenOptions, QuestionSet, Warnings};
+
+/// Bytes that make a part, but for the end of its last line; in tests so few that there are several parts.
+const BYTES_A_PART: u64 = if cfg!(test) { 200 } else { 8 << 20 };
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    document: Cow<'a, str>,
+    #[serde(borrow)]
+    question: Cow<'a, str>,
+    #[serde(default)]
+    answer: Option<String>,
+    #[serde(default)]
+    url: Option<String>,
+    #[serde(default)]
+    split: Option<String>,
+    #[serde(default)]
+    source: Option<String>,
+}
+
+/// Whether a file of JSON lines is of this kind: its first line has the key `document`.
+///
+/// # Errors
+/// [`Error::Read`].
+pub fn is_news(path: &Path) -> Result<bool> {
+    let failed = |cause| Error::Read { path: path.to_owned(), cause };
+    let mut file = BufReader::new(File::open(path).map_err(failed)?);
+    let mut line = Vec::new();
+    while line.trim_ascii().is_empty() {
+        line.clear();
+        if file.read_until(b'\n', &mut line).map_err(failed)? == 0 {
+            return Ok(false);
+        }
+    }
+    // Not parsed: a line that is no JSON must be refused by the right reader too.
+    let text = String::from_utf8_lossy(&line);
+    let mut after_key = text.split("\"document\"").skip(1);
+    Ok(after_key.any(|rest| rest.trim_start().starts_with(':')))
+}
+
+/// Reads JSON lines in parallel; `path` is for messages alone.
+///
+/// # Errors
+/// [`Error::Malformed`] with the line, unless bad questions are to be skipped; [`Error::Read`].
+pub fn read_lines(
+    input: impl Read + Send,
+    path: &Path,
+    options: &OpenOptions,
+) -> Result<(QuestionSet, Warnings)> {
+    let n_parts = 2 * rayon::current_num_threads();
+    let mut blocks = Blocks { input: BufReader::with_capacity(1 << 20, input), line: 1 };
+    let waves = std::iter::from_fn(move || {
+        let wave: std::io::Result<Vec<Block>> =
+            (0..n_parts).map_while(|_| blocks.next().transpose()).collect();
+        let wave = wave.map_err(|cause| Error::Read { path: path.to_owned(), cause });
+        Some(wave).filter(|wave| wave.as_ref().map_or(true, |blocks| !blocks.is_empty()))
+    });
+    let read = |blocks: &Vec<Block>| -> Vec<Part> {
+        blocks.par_iter().map(|block| read_part(block, path, options)).collect()
+    };
+    gather(path, options, waves, read)
+}
+
+/// Whole lines of a file.
+struct Block {
+    text: Vec<u8>,
+    first_line: usize,
+}
+
+struct Blocks<R> {
+    input: BufReader<R>,
+    /// The number of the next line.
+    line: usize,
+}
+
+impl<R: Read> Blocks<R> {
+    fn next(&mut self) -> std::io::Result<Option<Block>> {
+        let mut text = Vec::new();
+        self.input.by_ref().take(BYTES_A_PART).read_to_end(&mut text)?;
+        if !text.ends_with(b"\n") {
+            self.input.read_until(b'\n', &mut text)?;
+        }
+        let first_line = self.line;
+        self.line += text.iter().filter(|&&byte| byte == b'\n').count();
+        Ok((!text.is_empty()).then_some(Block { text, first_line }))
+    }
+}
+
+fn read_part(block: &Block, path: &Path, options: &OpenOptions) -> Part {
+    let mut part = Part::default();
+    for (bytes, line) in block.text.split(|&byte| byte == b'\n').zip(block.first_line..) {
+        if bytes.trim_ascii().is_empty() {
+            continue;
+        }
+        let read = read_line(bytes, options, &mut part).map_err(|flaw| Error::Malformed {
+            path: path.to_owned(),
+            at: At::Line(line),
+            flaw,
+        });
+        if !part.note(read, options) {
+            break;
+        }
+    }
+    part
+}
+
+fn read_line(bytes: &[u8], options: &OpenOptions, part: &mut Part) -> Result<(), Flaw> {
+    let text = std::str::from_utf8(bytes).map_err(|_| Flaw::NotUtf8)?;
+    let line: Line<'_> = parse(text, KEYS).map_err(|flaw| Flaw::News(flaw.into()))?;
+    let split = line.split.as_deref().map(|split| {
+        let found = format!("`{split}`");
+        let expected = "`training`, `validation` or `test`";
+        let wrong = Flaw::News(Flaw::Value { key: "split", expected, found }.into());
+        split_from(split).ok_or(wrong)
+    });
+    let split = split.transpose()?.or(options.split);
+    if line.source.is_some_and(|source| source != "cnn") {
+        part.of_other_sources += usize::from(options.wants(split, None));
+        return Ok(());
+    }
+    if !options.wants(split, None) {
+        return Ok(());
+    }
+    let article = Article {
+        url: line.url.as_deref(),
+        text: &line.document,
+        query: &line.question,
+        answer: line.answer.as_deref().filter(|answer| !answer.is_empty()),
+        split,
+        entities: entities(&line.document),
+    };
+    article
+        .push(&mut part.set, &mut part.numbering)
+        .map_err(|(Wrong::Query(flaw) | Wrong::Answer(flaw) | Wrong::Text(flaw))| flaw)
+}
+
+const KEYS: &[(&str, Kind)] = &[
+    ("document", Kind::Text),
+    ("question", Kind::Text),
+    ("answer", Kind::TextOrNone),
+    ("url", Kind::TextOrNone),
+    ("split", Kind::TextOrNone),
+    ("source", Kind::TextOrNone),
+];

@@ -1,0 +1,107 @@
+//! One `.question` file: bytes → [`Article`].
+//!
+//! ```text
+//! http://web.archive.org/…/index.html
+//!
+//! ( @entity0 ) a few months into the @entity2 war , …
+//!
+//! general @placeholder is leaving the army
+//!
+//! @entity3
+//!
+//! @entity0:CNN
+//! @entity2:Iraq
+//! @entity3:David Petraeus
+//! ```
+//!
+//! The map of entities goes to the end of the file. Every entity of article and query stands in it, which is how a
+//! file that was cut is told from a whole one.
+
+use std::path::Path;
+
+use super::article::{Article, Entities, Wrong, entities, entity};
+use super::reading::Part;
+use crate::Split;
+use crate::error::{At, Error, Result};
+use crate::flaw::Flaw;
+use crate::formats::sentence;
+
+/// What follows what, each on a line of its own with an empty line behind it.
+const PARTS: [&str; 4] = ["the URL", "the article", "the query", "the answer"];
+
+/// Adds the question of a file to a part; `path` is for messages alone.
+///
+/// # Errors
+/// [`Error::Malformed`] with the line; then nothing was added.
+pub(crate) fn read_question(
+    bytes: &[u8],
+    path: &Path,
+    split: Option<Split>,
+    part: &mut Part,
+) -> Result<()> {
+    let added = article(bytes, split).and_then(|article| {
+        article.push(&mut part.set, &mut part.numbering).map_err(|wrong| match wrong {
+            Wrong::Text(flaw) => (3, flaw),
+            Wrong::Query(flaw) => (5, flaw),
+            Wrong::Answer(flaw) => (7, flaw),
+        })
+    });
+    added.map_err(|(line, flaw)| Error::Malformed {
+        path: path.to_owned(),
+        at: At::Line(line),
+        flaw,
+    })
+}
+
+/// The article of a file, or what is wrong in which line.
+fn article(bytes: &[u8], split: Option<Split>) -> Result<Article<'_>, (usize, Flaw)> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let before = &bytes[..error.valid_up_to()];
+        (before.split(|&byte| byte == b'\n').count(), Flaw::NotUtf8)
+    })?;
+    let mut lines = sentence::split(text, b'\n').zip(1..);
+    let mut parts = [""; PARTS.len()];
+    for (part, expected) in parts.iter_mut().zip(PARTS) {
+        let cut = || (text.split('\n').count(), Flaw::Cut { expected });
+        let (line, number) = lines.next().ok_or_else(cut)?;
+        if line.ends_with('\r') {
+            return Err((number, Flaw::CarriageReturn));
+        }
+        *part = line;
+        match lines.next() {
+            Some(("", _)) => {}
+            Some((found, number)) => {
+                return Err((number, Flaw::NoEmptyLine { after: expected, found: found.into() }));
+            }
+            None => return Err((number, Flaw::Cut { expected: "an empty line" })),
+        }
+    }
+    let [url, text, query, answer] = parts;
+    let entities_of_text = entities(text);
+    check_map(lines, entities_of_text.iter().copied().chain(entities(query)))?;
+    let answer = (!answer.is_empty()).then_some(answer);
+    let url = (!url.is_empty()).then_some(url);
+    Ok(Article { url, text, query, answer, split, entities: entities_of_text })
+}
+
+/// Whether the map's lines are `@entity0:NAME` and name all entities. A name may have colons in it.
+fn check_map<'a>(
+    lines: impl Iterator<Item = (&'a str, usize)>,
+    mut entities: impl Iterator<Item = &'a str>,
+) -> Result<(), (usize, Flaw)> {
+    let mut named = Entities::default();
+    let mut last = 2 * PARTS.len();
+    for (line, number) in lines.filter(|(line, _)| !line.is_empty()) {
+        last = number;
+        let colon = memchr::memchr(b':', line.as_bytes());
+        match colon.and_then(|colon| entity(&line[..colon])) {
+            Some(entity) => _ = named.insert(entity),
+            None => return Err((number, Flaw::EntityMap { found: line.to_owned() })),
+        }
+    }
+    let missing = |word: &&str| entity(word).is_some_and(|entity| !named.contains(entity));
+    match entities.find(missing) {
+        Some(entity) => Err((last, Flaw::NotInEntityMap { entity: entity.to_owned() })),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,497 @@
+//! The compact form: a folder that holds the text of books once and questions as references to it.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `manifest.toml` | `[set]`: format version, counts, size and SHA-256 of the other two; and what the maker adds |
+//! | `text.bin` | the vocabulary, the sentences as numbers of words, the books as ranges of sentences |
+//! | `questions.bin` | the questions: context as a range of sentences, query as the sentence after it with a blank (spelt out where it is another), candidates, answer, class, split, book |
+//!
+//! All numbers are little-endian base-128. A query that is a reference is never long, so a forged file can't
+//! make a reader allocate more than about a hundred times its size. It is the only form that loses nothing of a [`QuestionSet`].
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use base::WordId;
+use sha2::{Digest, Sha256};
+use toml::{Table, Value};
+
+use crate::error::{Error, Result};
+use crate::formats::assemble::check;
+use crate::formats::base128::{Cursor, Damage, put, put_text};
+use crate::formats::output::{write_file, write_folder};
+use crate::{BLANK, BookText, NewQuestion, OpenOptions, QuestionSet, Split, WordClass};
+
+/// The version of the form that is written, and the only one that is read.
+pub const VERSION: i64 = 1;
+/// The file whose presence makes a folder a compact form.
+pub const MANIFEST: &str = "manifest.toml";
+const FILES: [&str; 2] = ["text.bin", "questions.bin"];
+/// A longer query is spelt out, so that a forged file can't blow up a long sentence a million times.
+const LONGEST_REFERENCE: usize = 255;
+
+/// Whether a file of that name belongs to a compact form.
+pub(crate) fn is_part(name: &str) -> bool {
+    name == MANIFEST || FILES.contains(&name)
+}
+
+/// Writes a set as a folder; `extra` joins the manifest's own `[set]` at top level.
+///
+/// # Errors
+/// [`Error::Exists`], [`Error::ForeignFolder`] or [`Error::Write`]; then nothing is left behind.
+pub fn write(set: &QuestionSet, folder: &Path, extra: Table, overwrite: bool) -> Result<()> {
+    write_folder(folder, overwrite, is_part, |inside| {
+        let contents = encode(set);
+        let manifest = manifest(set, &contents, extra);
+        let named = FILES.into_iter().zip(contents).chain([(MANIFEST, manifest.into_bytes())]);
+        for (name, bytes) in named {
+            write_file(&inside.join(name), false, |file| {
+                let failed = |cause| Error::Write { path: folder.join(name), cause };
+                file.write_all(&bytes).map_err(failed)
+            })?;
+        }
+        Ok(())
+    })
+}
+
+fn manifest(set: &QuestionSet, contents: &[Vec<u8>; 2], mut extra: Table) -> String {
+    let count = |count: usize| Value::Integer(count as i64);
+    let file = |bytes: &Vec<u8>| {
+        let mut entry = Table::new();
+        entry.insert("bytes".to_owned(), count(bytes.len()));
+        entry.insert("sha256".to_owned(), Value::String(sha256(bytes)));
+        Value::Table(entry)
+    };
+    let files = FILES.into_iter().zip(contents).map(|(name, bytes)| (name.to_owned(), file(bytes)));
+    let mut own = Table::new();
+    own.insert("version".to_owned(), Value::Integer(VERSION));
+    own.insert("questions".to_owned(), count(set.len()));
+    own.insert("books".to_owned(), count(set.books().len()));
+    own.insert("sentences".to_owned(), count(set.n_sentences()));
+    own.insert("vocabulary".to_owned(), count(set.vocabulary().len()));
+    own.insert("files".to_owned(), Value::Table(files.collect()));
+    extra.insert("set".to_owned(), Value::Table(own));
+    extra.to_string()
+}
+
+/// The manifest of a compact form, with all that its maker added.
+///
+/// # Errors
+/// [`Error::Read`], [`Error::Version`], or [`Error::Damaged`] if it is no manifest of a question set.
+pub fn read_manifest(folder: &Path) -> Result<Table> {
+    let path = folder.join(MANIFEST);
+    let damaged = |reason: &str| Error::Damaged { path: path.clone(), reason: reason.to_owned() };
+    let text = fs::read(&path).map_err(|cause| Error::Read { path: path.clone(), cause })?;
+    let text = String::from_utf8(text).map_err(|_| damaged("it is not UTF-8"))?;
+    let manifest: Table =
+        text.parse().map_err(|error: toml::de::Error| damaged(error.message()))?;
+    let version =
+        manifest.get("set").and_then(|set| set.get("version")).and_then(Value::as_integer);
+    match version.ok_or_else(|| damaged("`set.version` is missing"))? {
+        VERSION => Ok(manifest),
+        found => Err(Error::Version { path, expected: VERSION, found }),
+    }
+}
+
+/// Reads the questions of a folder that `options` ask for; the text of all books is there.
+///
+/// # Errors
+/// [`Error::Read`], [`Error::Version`] or [`Error::Damaged`].
+pub fn read(folder: &Path, options: &OpenOptions) -> Result<QuestionSet> {
+    let manifest = read_manifest(folder)?;
+    let read = |name: &str| {
+        let path = folder.join(name);
+        let damaged =
+            |reason: &str| Error::Damaged { path: path.clone(), reason: reason.to_owned() };
+        let entry = manifest["set"].get("files").and_then(|files| files.get(name));
+        let field = |key: &str| entry.and_then(|entry| entry.get(key));
+        let expected_length = field("bytes").and_then(Value::as_integer);
+        let expected_hash = field("sha256").and_then(Value::as_str);
+        let (Some(length), Some(hash)) = (expected_length, expected_hash) else {
+            let reason = format!("`set.files.\"{name}\"` is missing");
+            return Err(Error::Damaged { path: folder.join(MANIFEST), reason });
+        };
+        let failed = |cause| Error::Read { path: path.clone(), cause };
+        let found = fs::metadata(&path).map_err(failed)?.len();
+        if i64::try_from(found) != Ok(length) {
+            return Err(damaged(&format!("expected {length} bytes, found {found}")));
+        }
+        let bytes = fs::read(&path).map_err(failed)?;
+        if sha256(&bytes) != hash {
+            return Err(damaged("its SHA-256 is not the manifest's"));
+        }
+        Ok(bytes)
+    };
+    let [text, questions] = [read(FILES[0])?, read(FILES[1])?];
+    let damaged = |name: &str, damage: Damage| Error::Damaged {
+        path: folder.join(name),
+        reason: damage.to_string(),
+    };
+    let mut set = decode_text(&text).map_err(|damage| damaged(FILES[0], damage))?;
+    decode_questions(&mut set, &questions, options).map_err(|damage| damaged(FILES[1], damage))?;
+    Ok(set)
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The contents of `text.bin` and `questions.bin`.
+pub fn encode(set: &QuestionSet) -> [Vec<u8>; 2] {
+    [encode_text(set), encode_questions(set)]
+}
+
+/// The set that [`encode`] was given.
+///
+/// # Errors
+/// [`Damage`] if the bytes are no set.
+pub fn decode(contents: &[Vec<u8>; 2]) -> Result<QuestionSet, Damage> {
+    let mut set = decode_text(&contents[0])?;
+    decode_questions(&mut set, &contents[1], &OpenOptions::default())?;
+    Ok(set)
+}
+
+fn encode_text(set: &QuestionSet) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    put(&mut bytes, set.vocabulary().len());
+    set.vocabulary().iter().for_each(|word| put_text(&mut bytes, word));
+    put(&mut bytes, set.n_sentences());
+    for sentence in 0..set.n_sentences() {
+        put_words(&mut bytes, set.sentence(sentence));
+    }
+    put(&mut bytes, set.books().len());
+    for book in set.books() {
+        put_text(&mut bytes, &book.name);
+        put(&mut bytes, number_of(book.split, &Split::ALL));
+        put(&mut bytes, book.sentences.start);
+        put(&mut bytes, book.sentences.len());
+    }
+    bytes
+}
+
+fn decode_text(bytes: &[u8]) -> Result<QuestionSet, Damage> {
+    let mut cursor = Cursor::new(bytes);
+    let mut set = QuestionSet::default();
+    for number in 0..cursor.length()? {
+        let word = set.intern(cursor.text()?);
+        if word.index() != number {
+            return Err(Damage(
+                "a word of the vocabulary is there twice, or `XXXXX` is not the first",
+            ));
+        }
+    }
+    let mut words = Vec::new();
+    for _ in 0..cursor.length()? {
+        take_words(&mut cursor, &set, &mut words)?;
+        set.push_sentence(words.iter().copied());
+    }
+    for _ in 0..cursor.length()? {
+        let name = cursor.text()?.to_owned();
+        let split = at_number(cursor.number()?, &Split::ALL)?;
+        let sentences = cursor.range(set.n_sentences())?;
+        set.push_book(BookText { name, split, sentences });
+    }
+    cursor.end()?;
+    Ok(set)
+}
+
+fn encode_questions(set: &QuestionSet) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    put(&mut bytes, set.len());
+    for question in 0..set.len() {
+        let context = set.context(question);
+        put(&mut bytes, number_of(set.class(question), &WordClass::ALL));
+        put(&mut bytes, number_of(set.split(question), &Split::ALL));
+        put(&mut bytes, set.book(question).map_or(0, |book| book + 1));
+        put(&mut bytes, context.start);
+        put(&mut bytes, context.len());
+        if query_follows_context(set, question) {
+            put(&mut bytes, set.blank(question) + 1);
+        } else {
+            put(&mut bytes, 0);
+            put_words(&mut bytes, set.query(question));
+        }
+        put_words(&mut bytes, set.candidates(question));
+        put(&mut bytes, set.answer(question).map_or(0, |answer| answer + 1));
+        put_text(&mut bytes, set.candidate_field(question).unwrap_or_default());
+    }
+    bytes
+}
+
+/// Whether the query, with the answer in its blank, is the sentence after the context.
+fn query_follows_context(set: &QuestionSet, question: usize) -> bool {
+    let next = set.context(question).end;
+    let (query, blank) = (set.query(question), set.blank(question));
+    let Some(answer) = set.answer(question) else { return false };
+    next < set.n_sentences() && query.len() <= LONGEST_REFERENCE && {
+        let sentence = set.sentence(next);
+        sentence.len() == query.len()
+            && sentence[..blank] == query[..blank]
+            && sentence[blank] == set.candidates(question)[answer]
+            && sentence[blank + 1..] == query[blank + 1..]
+    }
+}
+
+fn decode_questions(
+    set: &mut QuestionSet,
+    bytes: &[u8],
+    options: &OpenOptions,
+) -> Result<(), Damage> {
+    let mut cursor = Cursor::new(bytes);
+    let (mut query, mut candidates) = (Vec::new(), Vec::new());
+    for _ in 0..cursor.length()? {
+        let class = at_number(cursor.number()?, &WordClass::ALL)?.or(options.class);
+        let split = at_number(cursor.number()?, &Split::ALL)?.or(options.split);
+        let book = cursor.number()?.checked_sub(1);
+        let context = cursor.range(set.n_sentences())?;
+        match cursor.number()?.checked_sub(1) {
+            Some(blank) => {
+                query.clear();
+                if context.end < set.n_sentences() {
+                    query.extend_from_slice(set.sentence(context.end));
+                }
+                if query.len() > LONGEST_REFERENCE {
+                    return Err(Damage("a query refers to a sentence that is too long"));
+                }
+                *query.get_mut(blank).ok_or(Damage("a blank is outside its query"))? = BLANK;
+            }
+            None => take_words(&mut cursor, set, &mut query)?,
+        }
+        take_words(&mut cursor, set, &mut candidates)?;
+        let answer = cursor.number()?.checked_sub(1);
+        let field = cursor.text()?;
+        if answer.is_some_and(|answer| answer >= candidates.len())
+            || book.is_some_and(|book| book >= set.books().len())
+        {
+            return Err(Damage("a question has an answer or a book that is not there"));
+        }
+        check(set, &query, &candidates).map_err(|_| Damage("a question breaks the rules of §2"))?;
+        if !options.wants(split, class) {
+            continue;
+        }
+        let (query, candidates) = (&query[..], &candidates[..]);
+        let question =
+            set.push(NewQuestion { context, query, candidates, answer, class, split, book });
+        if !field.is_empty() {
+            let filled = field.split('|').filter(|candidate| !candidate.is_empty());
+            if !filled.eq(set.candidates(question).iter().map(|&word| set.vocabulary().word(word)))
+            {
+                return Err(Damage("a candidate field is not that of its candidates"));
+            }
+            set.keep_candidate_field(question, field.to_owned());
+        }
+    }
+    cursor.end()
+}
+
+fn put_words(bytes: &mut Vec<u8>, words: &[WordId]) {
+    put(bytes, words.len());
+    words.iter().for_each(|word| put(bytes, word.index()));
+}
+
+fn take_words(
+    cursor: &mut Cursor<'_>,
+    set: &QuestionSet,
+    words: &mut Vec<WordId>,
+) -> Result<(), Damage> {
+    words.clear();
+    for _ in 0..cursor.length()? {
+        let word = cursor.number()?;
+        if word >= set.vocabulary().len() {
+            return Err(Damage("a word is not in the vocabulary"));
+        }
+        words.push(WordId(word as u32));
+    }
+    Ok(())
+}
+
+/// 0 for none, else the place in the list from 1.
+fn number_of<T: PartialEq>(value: Option<T>, all: &[T]) -> usize {
+    value
+        .and_then(|value| all.iter().position(|other| *other == value))
+        .map_or(0, |place| place + 1)
+}
+
+fn at_number<T: Copy>(number: usize, all: &[T]) -> Result<Option<T>, Damage> {
+    match number.checked_sub(1) {
+        None => Ok(None),
+        Some(place) => {
+            all.get(place).copied().map(Some).ok_or(Damage("a class or split is not there"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fixtures::{bears, sets, spelt, spelt_books, told};
+
+    /// A folder with three questions, and its error after `change`, told without the folder's path.
+    fn error_after(change: impl FnOnce(&Path)) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bears");
+        write(&bears(3), &path, Table::new(), false).unwrap();
+        change(&path);
+        let error = read(&path, &OpenOptions::default()).unwrap_err();
+        told(&error).replace(folder.path().to_str().unwrap(), "…")
+    }
+
+    #[test]
+    fn the_manifest_holds_counts_hashes_and_what_the_maker_adds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bears");
+        let extra: Table = "seed = 1\n[inputs]\n\"bears.txt\" = \"ab12\"".parse().unwrap();
+        write(&bears(3), &path, extra, false).unwrap();
+        expect![[r#"
+            seed = 1
+
+            [inputs]
+            "bears.txt" = "ab12"
+
+            [set]
+            books = 0
+            questions = 3
+            sentences = 4
+            version = 1
+            vocabulary = 15
+
+            [set.files."questions.bin"]
+            bytes = 58
+            sha256 = "b7a6fb98b1f24a1a03e020ebbf383e27dc0e5c2b5c53e12c95910d1af9f6dfce"
+
+            [set.files."text.bin"]
+            bytes = 93
+            sha256 = "567421651ca08bc2f84101a19f205b440c4a28752bd4cd47306fd60d393f3425"
+        "#]]
+        .assert_eq(&fs::read_to_string(path.join(MANIFEST)).unwrap());
+        let manifest = read_manifest(&path).unwrap();
+        assert_eq!(manifest["inputs"]["bears.txt"].as_str(), Some("ab12"));
+        assert_eq!(spelt(&read(&path, &OpenOptions::default()).unwrap()), spelt(&bears(3)));
+    }
+
+    #[test]
+    fn a_damaged_form_is_refused() {
+        let text = |path: &Path| path.join("text.bin");
+        expect![[r#"
+            error: …/bears/text.bin: is damaged: expected 93 bytes, found 92
+            hint: the file was cut or changed; copy it again, or make it anew
+        "#]]
+        .assert_eq(&error_after(|path| {
+            let bytes = fs::read(text(path)).unwrap();
+            fs::write(text(path), &bytes[..bytes.len() - 1]).unwrap();
+        }));
+        expect![[r#"
+            error: …/bears/text.bin: is damaged: its SHA-256 is not the manifest's
+            hint: the file was cut or changed; copy it again, or make it anew
+        "#]]
+        .assert_eq(&error_after(|path| {
+            let mut bytes = fs::read(text(path)).unwrap();
+            bytes[3] ^= 1;
+            fs::write(text(path), bytes).unwrap();
+        }));
+        expect![[r#"
+            error: …/bears/text.bin: cannot be read: No such file or directory (os error 2)
+            hint: is it a file that you may read?
+        "#]]
+        .assert_eq(&error_after(|path| fs::remove_file(text(path)).unwrap()));
+        expect![[r#"
+            error: …/bears/manifest.toml: is damaged: key with no value, expected `=`
+            hint: the file was cut or changed; copy it again, or make it anew
+        "#]]
+        .assert_eq(&error_after(|path| fs::write(path.join(MANIFEST), "[set]\nvers").unwrap()));
+    }
+
+    #[test]
+    fn another_version_is_refused() {
+        expect![[r#"
+            error: …/bears/manifest.toml: format version: expected 1, found 2
+            hint: make the set anew with this version of goldilocks, or read it with the version that wrote it
+        "#]].assert_eq(&error_after(|path| {
+            let manifest = fs::read_to_string(path.join(MANIFEST)).unwrap();
+            let other = manifest.replace("version = 1", "version = 2");
+            fs::write(path.join(MANIFEST), other).unwrap();
+        }));
+    }
+
+    #[test]
+    fn a_failure_leaves_the_old_form_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bears");
+        write(&bears(3), &path, Table::new(), false).unwrap();
+        assert!(matches!(write(&bears(4), &path, Table::new(), false), Err(Error::Exists { .. })));
+        assert_eq!(read(&path, &OpenOptions::default()).unwrap().len(), 3);
+        write(&bears(4), &path, Table::new(), true).unwrap();
+        assert_eq!(read(&path, &OpenOptions::default()).unwrap().len(), 4);
+    }
+
+    /// The set and its first question again, of which nothing is known but perhaps its split.
+    fn and_another(mut set: QuestionSet, split: Option<Split>) -> QuestionSet {
+        let first = set.clone();
+        set.push(NewQuestion {
+            context: 0..1,
+            query: first.query(0),
+            candidates: first.candidates(0),
+            answer: None,
+            class: None,
+            split,
+            book: None,
+        });
+        set
+    }
+
+    #[test]
+    fn only_the_splits_asked_for_are_kept() {
+        let split = Some(Split::Train);
+        let set = and_another(bears(2), split);
+        let options = OpenOptions { only: Some(vec![Split::Train]), ..OpenOptions::default() };
+        let [text, questions] = encode(&set);
+        let mut read = decode_text(&text).unwrap();
+        decode_questions(&mut read, &questions, &options).unwrap();
+        assert_eq!((read.len(), read.split(0)), (1, split));
+    }
+
+    #[test]
+    fn class_and_split_that_are_not_there_come_from_the_caller() {
+        let set = and_another(bears(1), None);
+        let (class, split) = (Some(WordClass::Verb), Some(Split::Test));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bears");
+        write(&set, &path, Table::new(), false).unwrap();
+        let set = read(&path, &OpenOptions { class, split, ..OpenOptions::default() }).unwrap();
+        assert_eq!((set.class(0), set.split(0)), (Some(WordClass::CommonNoun), Some(Split::Valid)));
+        assert_eq!((set.class(1), set.split(1)), (class, split));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back_whole(set in sets()) {
+            let read = decode(&encode(&set)).unwrap();
+            prop_assert_eq!(spelt(&read), spelt(&set));
+            prop_assert_eq!(spelt_books(&read), spelt_books(&set));
+            prop_assert_eq!(read.n_sentences(), set.n_sentences());
+            prop_assert_eq!(encode(&read), encode(&set));
+        }
+
+        #[test]
+        fn damage_is_no_panic(set in sets(), file in 0..2usize, at: prop::sample::Index, byte: u8) {
+            let mut contents = encode(&set);
+            let place = at.index(contents[file].len());
+            contents[file][place] = byte;
+            if let Ok(read) = decode(&contents) {
+                prop_assert_eq!(decode(&encode(&read)).map(|set| spelt(&set)), Ok(spelt(&read)));
+            }
+        }
+
+        #[test]
+        fn no_shorter_form_is_whole(set in sets(), file in 0..2usize, at: prop::sample::Index) {
+            let mut contents = encode(&set);
+            let length = at.index(contents[file].len());
+            contents[file].truncate(length);
+            prop_assert!(decode(&contents).is_err());
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! [`QuestionSet`] → files of any format, all or nothing.
+//!
+//! | format | is | loses |
+//! |---|---|---|
+//! | [`Format::Cbt`], `OUT.txt` | one file of CBT text | class, split and book of questions; running text |
+//! | [`Format::Cbt`], a folder | the released layout | the order of questions across classes and splits; a book whose running text does not hold the question's context |
+//! | [`Format::JsonLines`], [`Format::Parquet`] | one file | running text |
+//! | [`Format::Compact`] | a folder | nothing |
+
+use std::io::Write;
+use std::path::Path;
+
+use toml::Table;
+
+use crate::error::{Error, Result};
+use crate::formats::cbt;
+use crate::formats::compact;
+use crate::formats::jsonl;
+use crate::formats::output::{write_file, write_folder};
+use crate::formats::parquet;
+use crate::formats::running_text::{BOOK_TITLE, TITLE_ENDING};
+use crate::formats::sentence;
+use crate::{BookText, QuestionSet, Split, WordClass};
+
+/// The forms of a question set on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// CBT text: a file, or a folder in the layout of the released CBT.
+    Cbt,
+    /// JSON lines.
+    JsonLines,
+    /// Parquet.
+    Parquet,
+    /// The compact form.
+    Compact,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Cbt, Self::JsonLines, Self::Parquet, Self::Compact];
+
+    /// As `--to` has it: `cbt`, `jsonl`, `parquet`, `compact`.
+    pub fn code(self) -> &'static str {
+        ["cbt", "jsonl", "parquet", "compact"][self as usize]
+    }
+
+    /// The format of a code.
+    pub fn from_code(code: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.code() == code)
+    }
+
+    /// The format that the name of an output asks for; without an ending, the compact form.
+    ///
+    /// # Errors
+    /// [`Error::UnknownEnding`].
+    pub fn of_output(path: &Path) -> Result<Self> {
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("txt") => Ok(Self::Cbt),
+            Some("jsonl") => Ok(Self::JsonLines),
+            Some("parquet") => Ok(Self::Parquet),
+            _ if path.extension().is_none() || path.is_dir() => Ok(Self::Compact),
+            _ => Err(Error::UnknownEnding { path: path.to_owned() }),
+        }
+    }
+}
+
+impl QuestionSet {
+    /// Writes the set. CBT text becomes one file if the output ends in `.txt`, else a folder in the
+    /// released layout; the compact form gets no further entries in its manifest.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] unless `overwrite`, [`Error::Write`], and what the format can't hold. Then nothing
+    /// is left behind, and what was there stays as it was.
+    pub fn write(&self, output: &Path, format: Format, overwrite: bool) -> Result<()> {
+        let all: Vec<usize> = (0..self.len()).collect();
+        let is_text_file = output.extension().is_some_and(|ending| ending == "txt");
+        match format {
+            Format::Cbt if is_text_file => {
+                write_file(output, overwrite, |file| cbt::write(self, &all, file, output))
+            }
+            Format::Cbt => write_folder(output, overwrite, is_released_name, |inside| {
+                write_released(self, inside, output)
+            }),
+            Format::JsonLines => {
+                write_file(output, overwrite, |file| jsonl::write(self, file, output))
+            }
+            Format::Parquet => {
+                write_file(output, overwrite, |file| parquet::write(self, file, output))
+            }
+            Format::Compact => compact::write(self, output, Table::new(), overwrite),
+        }
+    }
+}
+
+fn is_released_name(name: &str) -> bool {
+    (name.starts_with("cbtest_") || name.starts_with("cbt_")) && name.ends_with(".txt")
+}
+
+/// Fills the folder `inside`, which is to become `output`.
+fn write_released(set: &QuestionSet, inside: &Path, output: &Path) -> Result<()> {
+    let mut groups = vec![Vec::new(); Split::ALL.len() * WordClass::ALL.len()];
+    for question in 0..set.len() {
+        let without = |missing| Error::NoOrigin {
+            path: output.to_owned(),
+            what: format!("question {}", question + 1),
+            missing,
+        };
+        let class = set.class(question).ok_or_else(|| without("class"))?;
+        let split = set.split(question).ok_or_else(|| without("split"))?;
+        groups[split as usize * WordClass::ALL.len() + class as usize].push(question);
+    }
+    let origins =
+        Split::ALL.into_iter().flat_map(|split| WordClass::ALL.map(|class| (split, class)));
+    for ((split, class), questions) in origins.zip(groups) {
+        if !questions.is_empty() {
+            let name = released_name(split, class, questions.len());
+            let path = output.join(&name);
+            write_file(&inside.join(&name), false, |file| {
+                cbt::write(set, &questions, file, &path)
+            })?;
+        }
+    }
+    for split in Split::ALL {
+        let name = format!("cbt_{}.txt", split.code());
+        let path = output.join(&name);
+        let of_split = |book: &&BookText| book.split == Some(split) && !book.sentences.is_empty();
+        let books: Vec<&BookText> = set.books().iter().filter(of_split).collect();
+        if !books.is_empty() {
+            write_file(&inside.join(&name), false, |file| write_books(set, &books, file, &path))?;
+        }
+    }
+    let has_no_split = |book: &&BookText| book.split.is_none() && !book.sentences.is_empty();
+    match set.books().iter().find(has_no_split) {
+        Some(book) => Err(Error::NoOrigin {
+            path: output.to_owned(),
+            what: format!("book `{}`", book.name),
+            missing: "split",
+        }),
+        None => Ok(()),
+    }
+}
+
+fn released_name(split: Split, class: WordClass, n: usize) -> String {
+    let count = if split == Split::Train { String::new() } else { format!("_{n}ex") };
+    format!("cbtest_{}_{}{count}.txt", class.code(), split.code())
+}
+
+fn write_books(
+    set: &QuestionSet,
+    books: &[&BookText],
+    output: &mut impl Write,
+    path: &Path,
+) -> Result<()> {
+    let mut text = String::new();
+    for book in books {
+        let unwritable = |text: &str| Error::UnwritableBook {
+            path: path.to_owned(),
+            book: book.name.clone(),
+            text: text.to_owned(),
+        };
+        if book.name.contains('\n') || book.name.trim() != book.name {
+            return Err(unwritable(&book.name));
+        }
+        text.clear();
+        text.extend([BOOK_TITLE, " : ", &book.name, TITLE_ENDING, "\n"]);
+        for number in book.sentences.clone() {
+            let start = text.len();
+            sentence::join(set, set.sentence(number), &mut text).map_err(unwritable)?;
+            let line = &text[start..];
+            let is_text = !line.is_empty() && !line.contains('\n') && !line.ends_with('\r');
+            if !is_text || line.starts_with(BOOK_TITLE) {
+                return Err(unwritable(line));
+            }
+            text.push('\n');
+        }
+        output
+            .write_all(text.as_bytes())
+            .map_err(|cause| Error::Write { path: path.to_owned(), cause })?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fixtures::{bears, sets, spelt, spelt_books, told};
+    use crate::{NewQuestion, OpenOptions};
+
+    #[test]
+    fn the_ending_decides() {
+        let format = |name: &str| Format::of_output(Path::new(name)).ok();
+        assert_eq!(format("a/b.txt"), Some(Format::Cbt));
+        assert_eq!(format("b.jsonl"), Some(Format::JsonLines));
+        assert_eq!(format("b.parquet"), Some(Format::Parquet));
+        assert_eq!(format("a.b/set"), Some(Format::Compact));
+        let error = Format::of_output(Path::new("b.csv")).unwrap_err();
+        expect![[r#"
+            error: b.csv: unknown ending: expected `.txt`, `.jsonl`, `.parquet` or `.question`
+            hint: a question set is a folder, or a file of CBT text (.txt), JSON lines (.jsonl), Parquet (.parquet) or CNN QA (.question)
+        "#]].assert_eq(&told(&error));
+        assert!(Format::ALL.iter().all(|&format| Format::from_code(format.code()) == Some(format)));
+    }
+
+    #[test]
+    fn the_released_layout_needs_class_and_split() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("released");
+        let mut set = bears(1);
+        let (other, class) = (bears(1), Some(WordClass::Verb));
+        let (query, candidates) = (other.query(0), other.candidates(0));
+        set.push(NewQuestion {
+            context: 0..1,
+            query,
+            candidates,
+            answer: None,
+            class,
+            split: None,
+            book: None,
+        });
+        let error = set.write(&output, Format::Cbt, false).unwrap_err();
+        expect![[r#"
+            error: …/released: question 2 has no split: the released layout has one file for each
+            hint: write it as one .txt file, as JSON lines or as the compact form
+        "#]]
+        .assert_eq(&told(&error).replace(folder.path().to_str().unwrap(), "…"));
+        assert!(!output.exists());
+    }
+
+    #[test]
+    fn the_released_layout_has_true_counts_in_its_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("released");
+        bears(3).write(&output, Format::Cbt, false).unwrap();
+        assert!(output.join("cbtest_CN_valid_3ex.txt").is_file());
+        // The old file has another name, and must not stay beside the new one.
+        bears(2).write(&output, Format::Cbt, true).unwrap();
+        assert_eq!(QuestionSet::open(&output, &OpenOptions::default()).unwrap().0.len(), 2);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn the_released_layout_is_read_back(set in sets()) {
+            let folder = tempfile::tempdir().unwrap();
+            let output = folder.path().join("released");
+            match set.write(&output, Format::Cbt, false) {
+                Ok(()) => {
+                    let (read, _) = QuestionSet::open(&output, &OpenOptions::default()).unwrap();
+                    // Questions are grouped; their book is looked up anew.
+                    let comparable = |set: &QuestionSet| {
+                        let mut questions = spelt(set);
+                        questions.sort_by_key(|question| (question.split, question.class));
+                        questions.iter_mut().for_each(|question| question.book = None);
+                        questions
+                    };
+                    prop_assert_eq!(comparable(&read), comparable(&set));
+                    prop_assert_eq!(spelt_books(&read), spelt_books(&set));
+                }
+                Err(error) => prop_assert!(
+                    matches!(
+                        error,
+                        Error::Unwritable { .. } | Error::UnwritableBook { .. } | Error::NoOrigin { .. }
+                    ),
+                    "{}", error
+                ),
+            }
+        }
+    }
+}

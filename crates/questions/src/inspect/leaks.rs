@@ -1,0 +1,360 @@
+//! What a set gives away or holds twice: a question set → shared 8-grams of its books, duplicate questions,
+//! and candidates that are not ten distinct words.
+//!
+//! The paper allocates books to splits and reports none of this; the released split has such leaks.
+
+use std::collections::BTreeMap;
+use std::hash::BuildHasher;
+
+use base::WordId;
+use foldhash::quality::FixedState;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::build::case::lower_cased;
+use crate::{QuestionSet, Split, WordClass};
+
+/// The length of the word sequences that books are compared by.
+const NGRAM: usize = 8;
+/// What stands in more books than this is no leak from one to another. Chosen: news articles end in the same few
+/// sentences, and every pair of them would count.
+const BOILERPLATE: usize = 200;
+
+/// The leak report of a set.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Leaks {
+    /// Pairs of books that share text, most first; empty where the set has no running text.
+    pub overlaps: Vec<Overlap>,
+    /// Questions that stand in the set more than once.
+    pub duplicates: Vec<Duplicates>,
+    /// Candidates that are not ten distinct words, by split and class.
+    pub candidates: Vec<CandidateFaults>,
+}
+
+/// Two books that share 8-grams: eight words on end, lower-cased and without the punctuation between them,
+/// over the ends of sentences. A book counts each once.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Overlap {
+    /// The book of which the greater part stands in the other.
+    pub book: String,
+    /// Its split.
+    pub split: Option<Split>,
+    /// The other book.
+    pub other: String,
+    /// Its split.
+    pub other_split: Option<Split>,
+    /// How many distinct 8-grams stand in both.
+    pub shared: usize,
+    /// Their share of the book's distinct 8-grams.
+    pub share: f64,
+    /// Their share of the other's.
+    pub other_share: f64,
+}
+
+/// What two questions must have in common to be called the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sameness {
+    /// Context, query and candidates: the id.
+    Question,
+    /// Context and query: the same gap in the same passage, perhaps with other candidates.
+    Passage,
+    /// Query and answer: the same sentence, whatever stands before it.
+    Query,
+}
+
+/// How many questions of one split are the same as questions of a split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Duplicates {
+    /// What they have in common.
+    pub same: Sameness,
+    /// The split whose questions are counted.
+    pub split: Option<Split>,
+    /// The split that they stand in too. If it is the same one, questions that repeat an earlier one count.
+    pub other: Option<Split>,
+    /// Their number.
+    pub questions: usize,
+}
+
+/// Candidate lists of a class and split: how long they are, and which are not ten words, distinct even without case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CandidateFaults {
+    /// The split.
+    pub split: Option<Split>,
+    /// The class.
+    pub class: Option<WordClass>,
+    /// All its questions.
+    pub questions: usize,
+    /// Those with two candidates that are one when lower-cased.
+    pub case_twins: usize,
+    /// Those whose answer is one of two such candidates: a model that lower-cases can't tell them apart.
+    pub answer_has_twin: usize,
+    /// Those with fewer than ten candidates.
+    pub fewer_than_ten: usize,
+    /// All their candidates.
+    pub candidates: usize,
+    /// The candidates of the question that has most.
+    pub most_candidates: usize,
+}
+
+impl Leaks {
+    /// Looks for leaks; of two books the pair is reported if they share `least` (say 0.01) of the 8-grams of
+    /// either.
+    pub fn of(set: &QuestionSet, least: f64) -> Self {
+        let (_, form_of) = lower_cased(set.vocabulary());
+        Self {
+            overlaps: overlaps(set, &form_of, least),
+            duplicates: duplicates(set),
+            candidates: candidate_faults(set, &form_of),
+        }
+    }
+}
+
+impl Overlap {
+    /// Whether the books are in different splits.
+    pub fn is_across_splits(&self) -> bool {
+        self.split != self.other_split
+    }
+}
+
+fn overlaps(set: &QuestionSet, form_of: &[WordId], least: f64) -> Vec<Overlap> {
+    let books = set.books();
+    // Editions of one text differ in their quotation marks, dashes and commas.
+    let is_word: Vec<bool> =
+        set.vocabulary().iter().map(|word| word.chars().any(char::is_alphanumeric)).collect();
+    // Two of 6 million 64-bit hashes are equal by chance once in a million runs.
+    let ngrams: Vec<Vec<u64>> = books
+        .par_iter()
+        .map(|book| {
+            let sentences = book.sentences.clone().map(|sentence| set.sentence(sentence));
+            let words = sentences.flatten().filter(|word| is_word[word.index()]);
+            let forms: Vec<u32> = words.map(|word| form_of[word.index()].0).collect();
+            let hasher = FixedState::default();
+            let mut hashes: Vec<u64> =
+                forms.windows(NGRAM).map(|ngram| hasher.hash_one(ngram)).collect();
+            hashes.sort_unstable();
+            hashes.dedup();
+            hashes
+        })
+        .collect();
+    let mut places: Vec<(u64, u32)> = Vec::with_capacity(ngrams.iter().map(Vec::len).sum());
+    for (book, hashes) in ngrams.iter().enumerate() {
+        places.extend(hashes.iter().map(|&hash| (hash, book as u32)));
+    }
+    places.par_sort_unstable();
+    let mut shared: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+    for run in places.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() <= BOILERPLATE) {
+        for (place, &(_, first)) in run.iter().enumerate() {
+            for &(_, second) in &run[place + 1..] {
+                *shared.entry((first, second)).or_default() += 1;
+            }
+        }
+    }
+
+    let share = |shared: usize, book: usize| shared as f64 / ngrams[book].len() as f64;
+    let mut overlaps = Vec::new();
+    for ((first, second), shared) in shared {
+        let (first, second) = (first as usize, second as usize);
+        let in_order = share(shared, first) >= share(shared, second);
+        let (book, other) = if in_order { (first, second) } else { (second, first) };
+        if share(shared, book) >= least {
+            overlaps.push(Overlap {
+                book: books[book].name.clone(),
+                split: books[book].split,
+                other: books[other].name.clone(),
+                other_split: books[other].split,
+                shared,
+                share: share(shared, book),
+                other_share: share(shared, other),
+            });
+        }
+    }
+    overlaps.sort_by(|a, b| b.share.total_cmp(&a.share));
+    overlaps
+}
+
+fn duplicates(set: &QuestionSet) -> Vec<Duplicates> {
+    let hasher = FixedState::default();
+    let sentences: Vec<u64> = (0..set.n_sentences())
+        .into_par_iter()
+        .map(|sentence| hasher.hash_one(set.sentence(sentence)))
+        .collect();
+    let hash_as = |same: Sameness, index: usize| {
+        let example = set.example(index);
+        let question = &example.question;
+        let context = &sentences[set.context(index)];
+        let answer = example.answer.map(|place| question.candidates[place]);
+        match same {
+            Sameness::Question => hasher.hash_one((context, question.query, question.candidates)),
+            Sameness::Passage => hasher.hash_one((context, question.query)),
+            Sameness::Query => hasher.hash_one((question.query, answer)),
+        }
+    };
+    let splits = || Split::ALL.map(Some).into_iter().chain([None]);
+    let mut found = Vec::new();
+    for same in [Sameness::Question, Sameness::Passage, Sameness::Query] {
+        let mut hashes: Vec<(u64, Option<Split>)> = (0..set.len())
+            .into_par_iter()
+            .map(|index| (hash_as(same, index), set.split(index)))
+            .collect();
+        hashes.par_sort_unstable();
+        let mut counts: BTreeMap<(Option<Split>, Option<Split>), usize> = BTreeMap::new();
+        for run in hashes.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
+            let n_in = |split| run.iter().filter(|&&(_, other)| other == split).count();
+            for split in splits().filter(|&split| n_in(split) > 0) {
+                for other in splits().filter(|&other| n_in(other) > 0) {
+                    let repeated = n_in(split) - usize::from(other == split);
+                    *counts.entry((split, other)).or_default() += repeated;
+                }
+            }
+        }
+        for ((split, other), questions) in counts.into_iter().filter(|&(_, n)| n > 0) {
+            found.push(Duplicates { same, split, other, questions });
+        }
+    }
+    found
+}
+
+fn candidate_faults(set: &QuestionSet, form_of: &[WordId]) -> Vec<CandidateFaults> {
+    let mut faults = BTreeMap::new();
+    let mut forms: Vec<WordId> = Vec::new();
+    for (index, example) in set.examples().enumerate() {
+        let (split, class) = (set.split(index), set.class(index));
+        let group = faults.entry((split, class)).or_insert(CandidateFaults {
+            split,
+            class,
+            questions: 0,
+            case_twins: 0,
+            answer_has_twin: 0,
+            fewer_than_ten: 0,
+            candidates: 0,
+            most_candidates: 0,
+        });
+        forms.clear();
+        forms.extend(example.question.candidates.iter().map(|word| form_of[word.index()]));
+        let answer = example.answer.map(|place| forms[place]);
+        group.questions += 1;
+        group.candidates += forms.len();
+        group.most_candidates = group.most_candidates.max(forms.len());
+        group.fewer_than_ten += usize::from(forms.len() < 10);
+        let times = forms.iter().filter(|&&form| Some(form) == answer).count();
+        group.answer_has_twin += usize::from(times > 1);
+        forms.sort_unstable();
+        group.case_twins += usize::from(forms.windows(2).any(|pair| pair[0] == pair[1]));
+    }
+    faults.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{push_book, push_question};
+
+    #[test]
+    fn shared_eight_grams_are_counted_without_case_and_punctuation() {
+        let mut set = QuestionSet::default();
+        // Ten words make three 8-grams, of which the first two stand in the longer book too.
+        push_book(
+            &mut set,
+            "short",
+            Split::Valid,
+            "One two , three four .\nFive six seven eight nine TEN",
+        );
+        let long =
+            "zero one two three four five six `` seven '' Eight nine ten two three four five";
+        push_book(&mut set, "long", Split::Train, &long.replace(" ten ", " other "));
+        push_book(&mut set, "none", Split::Train, "one two three four five six seven");
+        let overlaps = Leaks::of(&set, 0.2).overlaps;
+        assert_eq!(
+            overlaps,
+            [Overlap {
+                book: "short".into(),
+                split: Some(Split::Valid),
+                other: "long".into(),
+                other_split: Some(Split::Train),
+                shared: 2,
+                share: 2.0 / 3.0,
+                other_share: 2.0 / 8.0,
+            }]
+        );
+        assert!(overlaps[0].is_across_splits());
+        assert!(Leaks::of(&set, 0.7).overlaps.is_empty());
+    }
+
+    #[test]
+    fn an_eight_gram_that_a_book_repeats_counts_once() {
+        let mut set = QuestionSet::default();
+        // a b c d e f g h a b …: eight distinct 8-grams in the first book, one in the second.
+        push_book(&mut set, "again", Split::Train, &"a b c d e f g h ".repeat(5));
+        push_book(&mut set, "once", Split::Train, "a b c d e f g h");
+        let overlap = &Leaks::of(&set, 0.0).overlaps[0];
+        assert_eq!(
+            (overlap.book.as_str(), overlap.shared, overlap.other_share),
+            ("once", 1, 0.125)
+        );
+    }
+
+    #[test]
+    fn the_same_question_is_found_within_and_across_splits() {
+        let mut set = QuestionSet::default();
+        let train = push_book(&mut set, "train", Split::Train, "the hen ran");
+        let same_text = push_book(&mut set, "test", Split::Test, "the hen ran");
+        let other_text = push_book(&mut set, "valid", Split::Valid, "a fox sat");
+        let class = WordClass::Verb;
+        push_question(&mut set, train, class, "she XXXXX | ran hen");
+        push_question(&mut set, train, class, "she XXXXX | ran hen");
+        push_question(&mut set, same_text, class, "she XXXXX | ran hen");
+        // The same passage with other candidates, then the same query and answer elsewhere.
+        push_question(&mut set, same_text, class, "she XXXXX | ran the");
+        push_question(&mut set, other_text, class, "she XXXXX | ran fox");
+        let found: Vec<_> = Leaks::of(&set, 0.5)
+            .duplicates
+            .iter()
+            .map(|d| (d.same, d.split.unwrap(), d.other.unwrap(), d.questions))
+            .collect();
+        use Sameness::{Passage, Query, Question};
+        use Split::{Test, Train, Valid};
+        assert_eq!(
+            found,
+            [
+                (Question, Train, Train, 1),
+                (Question, Train, Test, 2),
+                (Question, Test, Train, 1),
+                (Passage, Train, Train, 1),
+                (Passage, Train, Test, 2),
+                (Passage, Test, Train, 2),
+                (Passage, Test, Test, 1),
+                (Query, Train, Train, 1),
+                (Query, Train, Valid, 2),
+                (Query, Train, Test, 2),
+                (Query, Valid, Train, 1),
+                (Query, Valid, Test, 1),
+                (Query, Test, Train, 2),
+                (Query, Test, Valid, 2),
+                (Query, Test, Test, 1),
+            ]
+        );
+    }
+
+    #[test]
+    fn candidates_that_are_not_ten_distinct_words_are_counted() {
+        let mut set = QuestionSet::default();
+        let book = push_book(&mut set, "book", Split::Test, "the hen ran");
+        let (noun, verb) = (WordClass::CommonNoun, WordClass::Verb);
+        push_question(&mut set, book, noun, "XXXXX | a b c d e f g h i j");
+        push_question(&mut set, book, noun, "XXXXX | a b B d e f g h i j");
+        push_question(&mut set, book, noun, "XXXXX | b B c d e f g h i");
+        push_question(&mut set, book, verb, "XXXXX | a b");
+        let found: Vec<_> = Leaks::of(&set, 0.5)
+            .candidates
+            .iter()
+            .map(|f| (f.class, f.questions, f.case_twins, f.answer_has_twin, f.fewer_than_ten))
+            .collect();
+        assert_eq!(found, [(Some(noun), 3, 2, 1, 1), (Some(verb), 1, 0, 0, 1)]);
+        let lengths = Leaks::of(&set, 0.5).candidates;
+        assert_eq!(
+            lengths.iter().map(|f| (f.candidates, f.most_candidates)).collect::<Vec<_>>(),
+            [(29, 10), (2, 2)]
+        );
+    }
+}

@@ -1,0 +1,7 @@
+//! What a question set holds (Table 1), and what its splits share that they should not.
+
+mod leaks;
+mod statistics;
+
+pub use leaks::{CandidateFaults, Duplicates, Leaks, Overlap, Sameness};
+pub use statistics::{PUBLISHED, PUBLISHED_VOCABULARY, SplitStatistics, Statistics, Totals};
