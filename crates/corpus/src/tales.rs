@@ -1,6 +1,6 @@
 //! The fourteen tales in the binary: the default of every command that wants books, and the tests' fixture.
 
-/// A tale written for this project (CC BY 4.0, see `tales/README.md`).
+/// A tale written for this project (CC BY 4.0, see `crates/corpus/tales/README.md`).
 pub struct Tale {
     /// Its file name.
     pub name: &'static str,
@@ -10,7 +10,7 @@ pub struct Tale {
 
 macro_rules! tale {
     ($name:literal) => {
-        Tale { name: $name, text: include_str!(concat!("../../../tales/", $name)) }
+        Tale { name: $name, text: include_str!(concat!("../tales/", $name)) }
     };
 }
 
@@ -33,4 +33,4 @@ pub static TALES: &[Tale] = &[
 ];
 
 /// Which tale is in which split: lines of `split TAB file name`.
-pub const SPLITS: &str = include_str!("../../../tales/splits.tsv");
+pub const SPLITS: &str = include_str!("../tales/splits.tsv");

@@ -1,7 +1,7 @@
 //! [`Predictions`]: what a model, a person or another program answered, question by question.
 //!
 //! This is their file format, as other programs are told of it:
-#![doc = include_str!("../../../docs/predictions.md")]
+#![doc = include_str!("../predictions.md")]
 
 use std::collections::HashMap;
 

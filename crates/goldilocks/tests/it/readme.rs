@@ -13,7 +13,7 @@ use crate::run::goldilocks;
 fn console_blocks_are_true() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut n_commands = 0;
-    for document in ["README.md", "docs/predictions.md"] {
+    for document in ["README.md", "crates/evaluation/predictions.md"] {
         let text = std::fs::read_to_string(repository.join(document)).unwrap();
         for block in console_blocks(&text) {
             let folder = TempDir::new().unwrap();
