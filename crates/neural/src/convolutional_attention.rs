@@ -10,7 +10,7 @@
 //! window of text may look at, embedded once, and each word has bounds within it: the scores of a
 //! context are one product, exact for each word.
 
-use numerics::device::{Array, Device, Layout, Matrix, MatrixMut, Part, PartMut};
+use numerics::device::{Array, Device, Layout, DeviceMatrix, DeviceMatrixMut, Slice, SliceMut};
 
 use crate::contexts::Contexts;
 use crate::parameters::{Initial, Parameter, Parameters, Plan};
@@ -94,12 +94,12 @@ impl Shape {
     }
 
     /// The rows of each context's places.
-    fn places<A: Array>(self, array: &A, columns: usize) -> Matrix<'_, A> {
+    fn places<A: Array>(self, array: &A, columns: usize) -> DeviceMatrix<'_, A> {
         array.all().laid_out(self.layout(columns))
     }
 
     /// The rows of each context's places, to be written.
-    fn places_mut<A: Array>(self, array: &mut A, columns: usize) -> MatrixMut<'_, A> {
+    fn places_mut<A: Array>(self, array: &mut A, columns: usize) -> DeviceMatrixMut<'_, A> {
         array.all_mut().laid_out(self.layout(columns))
     }
 
@@ -188,7 +188,7 @@ impl ConvolutionalAttention {
     pub fn forward<D: Device>(
         &self,
         parameters: &Parameters<D>,
-        states: Part<'_, D::Array>,
+        states: Slice<'_, D::Array>,
         looking: &mut Looking<D>,
     ) {
         let Parameters { device, values, .. } = parameters;
@@ -220,7 +220,7 @@ impl ConvolutionalAttention {
         } else {
             let (halves, len) = (self.halves(shape.contexts * shape.places), joined.len());
             device.copy_rows(joined.all_mut().laid_out(halves), states.rows_of(dim));
-            device.copy_rows(joined.part_mut(dim..len).laid_out(halves), read);
+            device.copy_rows(joined.slice_mut(dim..len).laid_out(halves), read);
         }
     }
 
@@ -234,8 +234,8 @@ impl ConvolutionalAttention {
     pub fn backward<D: Device>(
         &self,
         parameters: &mut Parameters<D>,
-        states: Part<'_, D::Array>,
-        mut gradient: PartMut<'_, D::Array>,
+        states: Slice<'_, D::Array>,
+        mut gradient: SliceMut<'_, D::Array>,
         looking: &mut Looking<D>,
     ) {
         let Parameters { device, values, gradients, .. } = parameters;
@@ -254,7 +254,7 @@ impl ConvolutionalAttention {
         } else {
             let halves = self.halves(shape.contexts * shape.places);
             device.copy_rows(gradient.reborrow().rows_of(dim), above.laid_out(halves));
-            device.copy_rows(of_read, above.part(dim..above.len).laid_out(halves));
+            device.copy_rows(of_read, above.slice(dim..above.len).laid_out(halves));
         }
 
         // enc = x̃ᵀ p̄

@@ -1,6 +1,6 @@
 //! Words → their rows in a table.
 
-use numerics::device::{Device, Part, PartMut};
+use numerics::device::{Device, Slice, SliceMut};
 
 use crate::parameters::{Initial, Parameter, Parameters, Plan};
 
@@ -22,8 +22,8 @@ impl Embedding {
     pub fn forward<D: Device>(
         &self,
         parameters: &Parameters<D>,
-        words: Part<'_, D::Words>,
-        into: PartMut<'_, D::Array>,
+        words: Slice<'_, D::Words>,
+        into: SliceMut<'_, D::Array>,
     ) {
         parameters.device.gather_rows(into, self.table.of(&parameters.values), words);
     }
@@ -35,8 +35,8 @@ impl Embedding {
     pub fn backward<D: Device>(
         &self,
         parameters: &mut Parameters<D>,
-        words: Part<'_, D::Words>,
-        gradient: Part<'_, D::Array>,
+        words: Slice<'_, D::Words>,
+        gradient: Slice<'_, D::Array>,
     ) {
         let Parameters { device, gradients, .. } = parameters;
         device.scatter_add_rows(self.table.of_mut(gradients), words, gradient);

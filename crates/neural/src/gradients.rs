@@ -1,7 +1,7 @@
 //! Checks of the gradients of layers and whole networks against central differences in `f64`, for the tests.
 
 use numerics::Table;
-use numerics::check::worst_error_of_smooth;
+use numerics::testing::worst_error_of_smooth;
 use numerics::device::{Cpu, Device};
 
 use crate::Parameters;

@@ -21,7 +21,7 @@
 
 use std::ops::Range;
 
-use numerics::device::{Array, Device, Layout, Matrix, Part, PartMut};
+use numerics::device::{Array, Device, Layout, DeviceMatrix, Slice, SliceMut};
 
 use crate::parameters::{Initial, Parameter, Parameters, Plan};
 use crate::runs::Runs;
@@ -184,7 +184,7 @@ impl Hops {
         let pair =
             |len: usize| -> Result<[D::Array; 2]> { Ok([device.zeros(len)?, device.zeros(len)?]) };
         let mut states = device.zeros(hops * n * dim)?;
-        device.fill(states.part_mut(0..n * dim), QUERY);
+        device.fill(states.slice_mut(0..n * dim), QUERY);
         Ok(Hopping {
             words: device.words(&runs.words)?,
             bounds: device.words(&runs.bounds)?,
@@ -238,8 +238,8 @@ impl Hops {
         for hop in 0..shape.hops {
             let (of_states, of_attention) =
                 (shape.hop(hop, dim), shape.hop(hop, shape.band_stride()));
-            let state = states.part(of_states);
-            let mut attention = attention.part_mut(of_attention);
+            let state = states.slice(of_states);
+            let mut attention = attention.slice_mut(of_attention);
             // α = softmax(cᵀ u)
             for (n, term) in
                 self.terms(LOOKED_AT, parameters, (*shape, embedded)).iter().enumerate()
@@ -254,9 +254,9 @@ impl Hops {
             for term in self.terms(READ, parameters, (*shape, embedded)) {
                 term.across(device, (outputs.all_mut(), keeping(true)), attention);
             }
-            device.relu_from(outputs.all_mut(), dim, dim / 2);
+            device.relu_tail(outputs.all_mut(), dim, dim / 2);
             if hop + 1 < shape.hops {
-                device.copy(states.part_mut(shape.hop(hop + 1, dim)), outputs.all());
+                device.copy(states.slice_mut(shape.hop(hop + 1, dim)), outputs.all());
             }
         }
     }
@@ -272,7 +272,7 @@ impl Hops {
     pub fn backward<D: Device>(
         &self,
         parameters: &mut Parameters<D>,
-        mut gradient: PartMut<'_, D::Array>,
+        mut gradient: SliceMut<'_, D::Array>,
         hopping: &mut Hopping<D>,
     ) {
         for hop in (0..hopping.shape.hops).rev() {
@@ -289,8 +289,8 @@ impl Hops {
             let into = &mut hopping.embedded_gradients[which];
             for (n, ([first, first_state], layouts)) in shape.words_of_all_hops().iter().enumerate()
             {
-                let attention = attention.part(*first..attention.len());
-                let states = states.part(*first_state..states.len()).laid_out(layouts.states);
+                let attention = attention.slice(*first..attention.len());
+                let states = states.slice(*first_state..states.len()).laid_out(layouts.states);
                 let into = into.all_mut().laid_out(layouts.embeddings);
                 let transposed = attention.laid_out(layouts.attention).transposed();
                 device.multiply(into, keeping(n > 0), transposed, states);
@@ -306,7 +306,7 @@ impl Hops {
     fn backward_hop<D: Device>(
         &self,
         parameters: &Parameters<D>,
-        mut gradient: PartMut<'_, D::Array>,
+        mut gradient: SliceMut<'_, D::Array>,
         (hop, hopping): (usize, &mut Hopping<D>),
     ) {
         let device = &parameters.device;
@@ -314,15 +314,15 @@ impl Hops {
         let (dim, of_states) = (shape.dim, shape.hop(hop, shape.dim));
         let of_attention = shape.hop(hop, shape.band_stride());
         let is_last = hop + 1 == shape.hops;
-        let after = if is_last { outputs.all() } else { states.part(shape.hop(hop + 1, dim)) };
-        device.relu_from_backward(gradient.reborrow(), after, dim, dim / 2);
-        device.copy(gradients.part_mut(of_states.clone()), gradient.reborrow().read());
-        let above = gradients.part(of_states);
-        let mut scores = hopping.scores.part_mut(of_attention.clone());
+        let after = if is_last { outputs.all() } else { states.slice(shape.hop(hop + 1, dim)) };
+        device.relu_tail_backward(gradient.reborrow(), after, dim, dim / 2);
+        device.copy(gradients.slice_mut(of_states.clone()), gradient.reborrow().read());
+        let above = gradients.slice(of_states);
+        let mut scores = hopping.scores.slice_mut(of_attention.clone());
         for (n, term) in self.terms(READ, parameters, (*shape, embedded)).iter().enumerate() {
             term.down(device, (scores.reborrow(), keeping(n > 0)), above);
         }
-        let attention = hopping.attention.part(of_attention);
+        let attention = hopping.attention.slice(of_attention);
         device.softmax_rows_backward(scores.reborrow(), attention, shape.band_stride());
         // The first state is constant.
         if hop > 0 {
@@ -350,7 +350,7 @@ fn keeping(is_kept: bool) -> [f64; 2] {
 /// Embeddings of words or of times, and how numbers of targets are multiplied with them.
 struct Term<'a, A> {
     layouts: Layouts,
-    embeddings: Matrix<'a, A>,
+    embeddings: DeviceMatrix<'a, A>,
 }
 
 impl<A: Array> Term<'_, A> {
@@ -358,8 +358,8 @@ impl<A: Array> Term<'_, A> {
     fn down<D: Device<Array = A>>(
         &self,
         device: &D,
-        (scores, keep_and_scale): (PartMut<'_, A>, [f64; 2]),
-        states: Part<'_, A>,
+        (scores, keep_and_scale): (SliceMut<'_, A>, [f64; 2]),
+        states: Slice<'_, A>,
     ) {
         let (scores, states) =
             (scores.laid_out(self.layouts.attention), states.laid_out(self.layouts.states));
@@ -370,8 +370,8 @@ impl<A: Array> Term<'_, A> {
     fn across<D: Device<Array = A>>(
         &self,
         device: &D,
-        (states, keep_and_scale): (PartMut<'_, A>, [f64; 2]),
-        attention: Part<'_, A>,
+        (states, keep_and_scale): (SliceMut<'_, A>, [f64; 2]),
+        attention: Slice<'_, A>,
     ) {
         let (states, attention) =
             (states.laid_out(self.layouts.states), attention.laid_out(self.layouts.attention));

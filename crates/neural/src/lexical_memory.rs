@@ -64,7 +64,7 @@ struct Reading<D: Device> {
     gradient: D::Array,
     losses: D::Array,
     output: Output<D>,
-    recorded: D::Recorded,
+    graph: D::Graph,
 }
 
 /// Everything that the probabilities of targets need on the device.
@@ -74,7 +74,7 @@ struct Judging<D: Device> {
     targets: D::Words,
     log_probs: D::Array,
     scores: Scores<D::Array>,
-    recorded: D::Recorded,
+    graph: D::Graph,
 }
 
 impl<D: Device> LexicalMemory<D> {
@@ -108,11 +108,11 @@ impl<D: Device> LexicalMemory<D> {
 
     fn judge(&self, judging: &mut Judging<D>, runs: &Runs) -> Result<Vec<f64>> {
         let Self { hops, softmax, parameters, .. } = self;
-        let Judging { hopping, targets, log_probs, scores, recorded } = judging;
+        let Judging { hopping, targets, log_probs, scores, graph } = judging;
         let device = &parameters.device;
         hopping.begin(device, runs)?;
         device.write_words(targets.all_mut(), &runs.targets)?;
-        device.repeat(recorded, || {
+        device.capture_or_replay(graph, || {
             hops.embed(parameters, hopping);
             hops.forward(parameters, hopping);
             let words = (targets.all(), log_probs.all_mut());
@@ -128,7 +128,7 @@ impl<D: Device> LexicalMemory<D> {
             targets: device.words(&runs.targets)?,
             log_probs: device.zeros(n)?,
             scores: Scores::new(device, n.min(ROWS), self.config.words)?,
-            recorded: D::Recorded::default(),
+            graph: D::Graph::default(),
         })
     }
 
@@ -141,7 +141,7 @@ impl<D: Device> LexicalMemory<D> {
             gradient: device.zeros(n * self.config.dim)?,
             losses: device.zeros(n)?,
             output: Output::new(device, &self.softmax, self.sampler.as_ref(), n)?,
-            recorded: D::Recorded::default(),
+            graph: D::Graph::default(),
         })
     }
 
@@ -190,12 +190,12 @@ impl<D: Device> Network<D> for LexicalMemory<D> {
         let device = self.parameters.device.clone();
         self.optimiser.begin(&device, rate)?;
         self.begin(&mut reading, runs)?;
-        let mut recorded = std::mem::take(&mut reading.recorded);
-        device.repeat(&mut recorded, || {
+        let mut graph = std::mem::take(&mut reading.graph);
+        device.capture_or_replay(&mut graph, || {
             self.learn(&mut reading);
             self.optimiser.step(&mut self.parameters);
         });
-        reading.recorded = recorded;
+        reading.graph = graph;
         let losses = device.read(reading.losses.all())?;
         self.learning = Some(reading);
         Ok(sum(&losses))

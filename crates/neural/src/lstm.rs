@@ -2,7 +2,7 @@
 //!
 //! The inputs' part of the gates is one product for all steps; the rest is [`Device::lstm_forward`].
 
-use numerics::device::{Array, Device, Lstm, Part, PartMut, Trace};
+use numerics::device::{Array, Device, Lstm, Slice, SliceMut, Trace};
 
 use crate::Result;
 use crate::parameters::{Initial, Parameter, Parameters, Plan};
@@ -81,7 +81,7 @@ impl LstmLayer {
     fn lstm<'a, D: Device>(
         &self,
         parameters: &'a Parameters<D>,
-        keep: Part<'a, D::Array>,
+        keep: Slice<'a, D::Array>,
         pass: &Pass<D::Array>,
     ) -> Lstm<'a, D::Array> {
         Lstm {
@@ -100,7 +100,7 @@ impl LstmLayer {
     pub fn forward<D: Device>(
         &self,
         parameters: &Parameters<D>,
-        (inputs, keep): (Part<'_, D::Array>, Part<'_, D::Array>),
+        (inputs, keep): (Slice<'_, D::Array>, Slice<'_, D::Array>),
         pass: &mut Pass<D::Array>,
     ) {
         let device = &parameters.device;
@@ -117,8 +117,8 @@ impl LstmLayer {
     pub fn backward<D: Device>(
         &self,
         parameters: &mut Parameters<D>,
-        (inputs, keep): (Part<'_, D::Array>, Part<'_, D::Array>),
-        outputs: Part<'_, D::Array>,
+        (inputs, keep): (Slice<'_, D::Array>, Slice<'_, D::Array>),
+        outputs: Slice<'_, D::Array>,
         pass: &mut Pass<D::Array>,
     ) {
         let lstm = self.lstm(parameters, keep, pass);
@@ -126,7 +126,7 @@ impl LstmLayer {
         let (units, trace) = (self.units(), &pass.trace);
         let Parameters { device, gradients, .. } = parameters;
         let gates = trace.gates.all().rows_of(4 * units);
-        let hiddens = trace.hiddens.part(0..trace.outputs.len()).rows_of(units).transposed();
+        let hiddens = trace.hiddens.slice(0..trace.outputs.len()).rows_of(units).transposed();
         device.multiply(self.recurrent.matrix_mut(gradients), [0.0, 1.0], hiddens, gates);
         let inputs = inputs.rows_of(self.input.rows()).transposed();
         device.multiply(self.input.matrix_mut(gradients), [0.0, 1.0], inputs, gates);
@@ -138,7 +138,7 @@ impl LstmLayer {
         &self,
         parameters: &Parameters<D>,
         pass: &Pass<D::Array>,
-        into: PartMut<'_, D::Array>,
+        into: SliceMut<'_, D::Array>,
     ) {
         let gates = pass.trace.gates.all().rows_of(4 * self.units());
         let weights = self.input.matrix(&parameters.values).transposed();
@@ -153,15 +153,15 @@ impl LstmLayer {
         states: &States<D::Array>,
     ) {
         let len = states.hidden.len();
-        device.copy(pass.trace.hiddens.part_mut(0..len), states.hidden.all());
-        device.copy(pass.trace.cells.part_mut(0..len), states.cell.all());
+        device.copy(pass.trace.hiddens.slice_mut(0..len), states.hidden.all());
+        device.copy(pass.trace.cells.slice_mut(0..len), states.cell.all());
     }
 
     /// The last states of a pass.
     pub fn end<D: Device>(&self, device: &D, pass: &Pass<D::Array>, states: &mut States<D::Array>) {
         let (len, first) = (states.hidden.len(), pass.trace.outputs.len());
-        device.copy(states.hidden.all_mut(), pass.trace.hiddens.part(first..first + len));
-        device.copy(states.cell.all_mut(), pass.trace.cells.part(first..first + len));
+        device.copy(states.hidden.all_mut(), pass.trace.hiddens.slice(first..first + len));
+        device.copy(states.cell.all_mut(), pass.trace.cells.slice(first..first + len));
     }
 }
 

@@ -9,7 +9,7 @@
 //! its way to the softmax alone, never the recurrence: text that is only read needs no context.
 
 use numerics::Real;
-use numerics::device::{Array, Device, Part, Targets};
+use numerics::device::{Array, Device, Slice, Targets};
 
 use crate::Result;
 use crate::contexts::Contexts;
@@ -97,14 +97,14 @@ struct Reading<D: Device> {
     states: States<D::Array>,
     looking: Option<Looking<D>>,
     output: Output<D>,
-    recorded: D::Recorded,
+    graph: D::Graph,
 }
 
 /// What goes to the softmax but for dropout: the states, with what the context adds to them.
 fn joined<'a, D: Device>(
     pass: &'a Pass<D::Array>,
     looking: Option<&'a Looking<D>>,
-) -> Part<'a, D::Array> {
+) -> Slice<'a, D::Array> {
     looking.map_or(pass.trace.outputs.all(), |looking| looking.joined[0].all())
 }
 
@@ -197,7 +197,7 @@ impl<D: Device> LstmLm<D> {
             states,
             looking,
             output: Output::new(device, &self.softmax, sampler, n)?,
-            recorded: D::Recorded::default(),
+            graph: D::Graph::default(),
         })
     }
 
@@ -284,12 +284,12 @@ impl<D: Device> Network<D> for LstmLm<D> {
         let device = self.parameters.device.clone();
         self.optimiser.begin(&device, rate)?;
         self.begin(&mut reading, window)?;
-        let mut recorded = std::mem::take(&mut reading.recorded);
-        device.repeat(&mut recorded, || {
+        let mut graph = std::mem::take(&mut reading.graph);
+        device.capture_or_replay(&mut graph, || {
             self.learn(&mut reading, window.streams);
             self.optimiser.step(&mut self.parameters);
         });
-        reading.recorded = recorded;
+        reading.graph = graph;
         let losses = device.read(reading.losses.all())?;
         self.learning = Some(reading);
         Ok(sum(&losses))
@@ -300,8 +300,8 @@ impl<D: Device> Network<D> for LstmLm<D> {
         let mut reading = self.reading(window, before, None)?;
         self.begin(&mut reading, window)?;
         let device = self.parameters.device.clone();
-        let mut recorded = std::mem::take(&mut reading.recorded);
-        device.repeat(&mut recorded, || {
+        let mut graph = std::mem::take(&mut reading.graph);
+        device.capture_or_replay(&mut graph, || {
             self.forward(&mut reading, 0.0);
             let Reading { targets, losses, pass, looking, output, .. } = &mut reading;
             let Output::Full(room) = output else { unreachable!("no sampler was given") };
@@ -309,7 +309,7 @@ impl<D: Device> Network<D> for LstmLm<D> {
             let words = (targets.all(), losses.all_mut());
             self.softmax.log_probs(&self.parameters, room, outputs, words);
         });
-        reading.recorded = recorded;
+        reading.graph = graph;
         let log_probs = device.read(reading.losses.all())?;
         self.judging = Some(reading);
         Ok(-sum(&log_probs))
@@ -533,9 +533,9 @@ mod tests {
 
     #[test]
     fn a_lost_device_is_an_error_of_the_step() {
-        let mut network = LstmLm::new(&Cpu::<f32>::lost_after(50), config(), None).unwrap();
+        let mut network = LstmLm::new(&numerics::testing::cpu_lost_after::<f32>(50), config(), None).unwrap();
         let error = windows(20).iter().find_map(|window| network.step(window, 0.5).err()).unwrap();
-        assert_eq!(error.to_string(), "processor: lost: it was to be lost");
+        assert_eq!(error.to_string(), "CPU: lost: a fault on purpose");
         assert!(error.hint().unwrap().contains("checkpoint"));
     }
 }

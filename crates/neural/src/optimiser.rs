@@ -80,10 +80,10 @@ impl<D: Device> Optimiser<D> {
     /// Changes the parameters.
     pub fn step(&mut self, parameters: &mut Parameters<D>) {
         let Parameters { device, values, gradients, .. } = parameters;
-        device.sum_of_squares(self.settings.part_mut(0..1), gradients.all());
+        device.sum_of_squares(self.settings.slice_mut(0..1), gradients.all());
         let values = values.all_mut();
         match &mut self.moments {
-            None => device.descend(values, gradients.all(), self.settings.part(0..3)),
+            None => device.descend(values, gradients.all(), self.settings.slice(0..3)),
             Some(moments) => {
                 device.adam(values, moments.all_mut(), gradients.all(), self.settings.all());
             }

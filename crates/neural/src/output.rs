@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use numerics::device::{Device, Part, PartMut, Targets};
+use numerics::device::{Device, Slice, SliceMut, Targets};
 
 use crate::Result;
 use crate::parameters::Parameters;
@@ -55,8 +55,8 @@ impl<D: Device> Output<D> {
         &mut self,
         softmax: &Softmax,
         parameters: &mut Parameters<D>,
-        inputs: (Part<'_, D::Array>, PartMut<'_, D::Array>),
-        targets: (Targets<'_, D::Words>, PartMut<'_, D::Array>),
+        inputs: (Slice<'_, D::Array>, SliceMut<'_, D::Array>),
+        targets: (Targets<'_, D::Words>, SliceMut<'_, D::Array>),
     ) {
         match self {
             Self::Full(room) => softmax.learn(parameters, room, inputs, targets),

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use numerics::device::{Array, Device, Matrix, MatrixMut, Part, PartMut};
+use numerics::device::{Array, Device, DeviceMatrix, DeviceMatrixMut, Slice, SliceMut};
 use numerics::{Real, Table};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -51,22 +51,22 @@ impl Parameter {
     }
 
     /// Its numbers among all.
-    pub fn of<'a, A: Array>(&self, all: &'a A) -> Part<'a, A> {
-        all.part(self.range())
+    pub fn of<'a, A: Array>(&self, all: &'a A) -> Slice<'a, A> {
+        all.slice(self.range())
     }
 
     /// Its numbers among all, to be changed.
-    pub fn of_mut<'a, A: Array>(&self, all: &'a mut A) -> PartMut<'a, A> {
-        all.part_mut(self.range())
+    pub fn of_mut<'a, A: Array>(&self, all: &'a mut A) -> SliceMut<'a, A> {
+        all.slice_mut(self.range())
     }
 
     /// Its numbers among all, as a matrix.
-    pub fn matrix<'a, A: Array>(&self, all: &'a A) -> Matrix<'a, A> {
+    pub fn matrix<'a, A: Array>(&self, all: &'a A) -> DeviceMatrix<'a, A> {
         self.of(all).rows_of(self.columns)
     }
 
     /// Its numbers among all, as a matrix, to be changed.
-    pub fn matrix_mut<'a, A: Array>(&self, all: &'a mut A) -> MatrixMut<'a, A> {
+    pub fn matrix_mut<'a, A: Array>(&self, all: &'a mut A) -> DeviceMatrixMut<'a, A> {
         self.of_mut(all).rows_of(self.columns)
     }
 }
@@ -202,7 +202,7 @@ pub(crate) fn find<'a>(
 /// If the device is lost.
 pub(crate) fn read<D: Device>(
     device: &D,
-    from: Part<'_, D::Array>,
+    from: Slice<'_, D::Array>,
     columns: usize,
 ) -> Result<Table<f32>> {
     let values: Vec<f32> =
@@ -217,7 +217,7 @@ pub(crate) fn read<D: Device>(
 /// If the device is lost.
 pub(crate) fn write<D: Device>(
     device: &D,
-    into: PartMut<'_, D::Array>,
+    into: SliceMut<'_, D::Array>,
     table: &Table<f32>,
 ) -> Result<()> {
     let values: Vec<D::Real> =

@@ -7,7 +7,7 @@
 //! 2008). Evaluation always takes the full softmax.
 
 use numerics::Real;
-use numerics::device::{Array, Device, NO_TARGET, Part, PartMut, Targets};
+use numerics::device::{Array, Device, NO_TARGET, Slice, SliceMut, Targets};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -151,8 +151,8 @@ impl<D: Device> SampledSoftmax<D> {
         &mut self,
         softmax: &Softmax,
         parameters: &mut Parameters<D>,
-        (inputs, gradient): (Part<'_, D::Array>, PartMut<'_, D::Array>),
-        (targets, losses): (Targets<'_, D::Words>, PartMut<'_, D::Array>),
+        (inputs, gradient): (Slice<'_, D::Array>, SliceMut<'_, D::Array>),
+        (targets, losses): (Targets<'_, D::Words>, SliceMut<'_, D::Array>),
     ) {
         let Parameters { device, values, gradients, .. } = parameters;
         let (dim, size) = (softmax.table.columns(), self.words.len());

@@ -3,7 +3,7 @@
 //! This is most of the work of a language model: with 512 units and 53,628 words the three products here
 //! are nine tenths of a step. So the scores are written once, and their gradient takes their place.
 
-use numerics::device::{Array, Device, Layout, Matrix, MatrixMut, Part, PartMut, Targets};
+use numerics::device::{Array, Device, Layout, DeviceMatrix, DeviceMatrixMut, Slice, SliceMut, Targets};
 
 use crate::Result;
 use crate::parameters::{Initial, Parameter, Parameters, Plan};
@@ -60,13 +60,13 @@ impl<A: Array> Scores<A> {
 }
 
 /// The first rows of scores.
-fn rows<A: Array>(scores: &A, layout: Layout) -> Matrix<'_, A> {
-    scores.part(0..layout.rows * layout.row_stride).laid_out(layout)
+fn rows<A: Array>(scores: &A, layout: Layout) -> DeviceMatrix<'_, A> {
+    scores.slice(0..layout.rows * layout.row_stride).laid_out(layout)
 }
 
 /// The first rows of scores, to be written.
-fn rows_mut<A: Array>(scores: &mut A, layout: Layout) -> MatrixMut<'_, A> {
-    scores.part_mut(0..layout.rows * layout.row_stride).laid_out(layout)
+fn rows_mut<A: Array>(scores: &mut A, layout: Layout) -> DeviceMatrixMut<'_, A> {
+    scores.slice_mut(0..layout.rows * layout.row_stride).laid_out(layout)
 }
 
 impl Softmax {
@@ -90,7 +90,7 @@ impl Softmax {
         Self { table: plan.add("output", shape, initial), bias: None }
     }
 
-    fn bias<'a, A: Array>(&self, values: &'a A, no_bias: &'a A) -> Part<'a, A> {
+    fn bias<'a, A: Array>(&self, values: &'a A, no_bias: &'a A) -> Slice<'a, A> {
         self.bias.as_ref().map_or(no_bias.all(), |bias| bias.of(values))
     }
 
@@ -102,8 +102,8 @@ impl Softmax {
         &self,
         parameters: &mut Parameters<D>,
         room: &mut Scores<D::Array>,
-        inputs: (Part<'_, D::Array>, PartMut<'_, D::Array>),
-        targets: (Targets<'_, D::Words>, PartMut<'_, D::Array>),
+        inputs: (Slice<'_, D::Array>, SliceMut<'_, D::Array>),
+        targets: (Targets<'_, D::Words>, SliceMut<'_, D::Array>),
     ) {
         let Parameters { device, values, gradients, .. } = parameters;
         let (table, dim) = (self.table.matrix(values), self.table.columns());
@@ -114,12 +114,12 @@ impl Softmax {
             let places = first..losses.len.min(first + layout.rows);
             let layout = Layout { rows: places.len(), ..*layout };
             let numbers = places.start * dim..places.end * dim;
-            let inputs = inputs.part(numbers.clone()).rows_of(dim);
+            let inputs = inputs.slice(numbers.clone()).rows_of(dim);
             device.multiply(rows_mut(scores, layout), [0.0, 1.0], inputs, table.transposed());
-            let targets = Targets { words: targets.words.part(places.clone()), ..targets };
-            device.cross_entropy(rows_mut(scores, layout), bias, targets, losses.part_mut(places));
+            let targets = Targets { words: targets.words.slice(places.clone()), ..targets };
+            device.cross_entropy(rows_mut(scores, layout), bias, targets, losses.slice_mut(places));
             let (scores, keep) = (rows(scores, layout), f64::from(u8::from(first > 0)));
-            let into = gradient.part_mut(numbers).rows_of(dim);
+            let into = gradient.slice_mut(numbers).rows_of(dim);
             device.multiply(into, [0.0, 1.0], scores, table);
             let into = self.table.matrix_mut(gradients);
             device.multiply(into, [keep, 1.0], scores.transposed(), inputs);
@@ -137,8 +137,8 @@ impl Softmax {
         &self,
         parameters: &Parameters<D>,
         room: &mut Scores<D::Array>,
-        inputs: Part<'_, D::Array>,
-        (words, mut into): (Part<'_, D::Words>, PartMut<'_, D::Array>),
+        inputs: Slice<'_, D::Array>,
+        (words, mut into): (Slice<'_, D::Words>, SliceMut<'_, D::Array>),
     ) {
         let Parameters { device, values, .. } = parameters;
         let dim = self.table.columns();
@@ -149,11 +149,11 @@ impl Softmax {
         for first in (0..n).step_by(layout.rows) {
             let places = first..n.min(first + layout.rows);
             let layout = Layout { rows: places.len(), ..*layout };
-            let inputs = inputs.part(places.start * dim..places.end * dim).rows_of(dim);
+            let inputs = inputs.slice(places.start * dim..places.end * dim).rows_of(dim);
             let table = self.table.matrix(values).transposed();
             device.multiply(rows_mut(scores, layout), [0.0, 1.0], inputs, table);
             let chosen = places.start * k..places.end * k;
-            let (into, words) = (into.part_mut(chosen.clone()), words.part(chosen));
+            let (into, words) = (into.slice_mut(chosen.clone()), words.slice(chosen));
             device.log_probs(into, rows(scores, layout), bias, words);
         }
     }

@@ -1,31 +1,24 @@
-//! Numbers without words: tables of embeddings, what is computed on them, and how they are kept.
+//! Numbers without words: embedding tables, dense operations on a device, and weights on disk.
 //!
-//! ```text
-//! Table ──dot, axpy──▶ loss and Gradients of a mini-batch's parts ──apply──▶ Table ──weights──▶ safetensors
-//! ```
+//! | folder | for | promise |
+//! | --- | --- | --- |
+//! | [`sparse`] | embedding models: rows of tables, gradients as scaled vectors | the same bytes on any x86-64 machine |
+//! | [`device`] | networks: dense operations on the CPU or a GPU | on the CPU, the same bytes for any number of threads |
+//! | [`weights`] | tables ↔ safetensors | exact, or rounded in a documented way |
+//! | [`testing`] | gradient checks, devices that fail on purpose | |
 //!
-//! Everything here gives the same bytes for any number of threads and on any x86-64 machine: sums have a
-//! fixed order, no multiplication is fused with an addition, and `exp` and `ln` are computed by `libm` or
-//! here, never by the system's library. Products of dense matrices ([`multiply`]), and so the networks on a
-//! [`device`], keep the first promise only, and a GPU neither.
+//! In [`sparse`] sums have a fixed order, no multiplication is fused with an addition, and `exp` and `ln` are computed
+//! by `libm` or here, never by the system's library. Products of dense matrices ([`multiply`]) use whatever
+//! vector instructions the machine has.
 
-pub mod check;
 pub mod device;
 mod error;
-mod exponential;
-mod pages;
-mod prefetch;
-mod product;
 mod real;
-mod table;
-mod updates;
-mod vector;
+pub mod sparse;
+pub mod testing;
 pub mod weights;
 
+pub use device::product::{MatRef, multiply};
 pub use error::{Error, Result};
-pub use exponential::Exponential;
-pub use product::{Matrix, multiply};
 pub use real::Real;
-pub use table::Table;
-pub use updates::{Gradient, Update, apply, apply_adagrad};
-pub use vector::{axpy, dot};
+pub use sparse::{Gradient, Table, Update, apply, apply_adagrad, axpy, dot};

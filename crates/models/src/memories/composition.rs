@@ -89,7 +89,7 @@ fn ramp<R: Real>(vector: &mut [R]) {
 
 #[cfg(test)]
 mod tests {
-    use numerics::check::{dense, worst_error};
+    use numerics::testing::{dense, worst_error};
     use numerics::dot;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;

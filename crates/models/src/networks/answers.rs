@@ -244,7 +244,7 @@ mod tests {
         let (tables, epochs) = learning.on(Cpu::default()).unwrap();
         let learnt = Arc::new(Learnt { settings: settings.clone(), lexicon, tables, epochs });
         let filling = Filling { design: &design, learnt: &learnt };
-        let on_device = |n| Some(filling.on(Cpu::lost_after(n)).unwrap());
+        let on_device = |n| Some(filling.on(numerics::testing::cpu_lost_after(n)).unwrap());
         let answered = |model: &dyn Model| crate::score_all(model, &set, &places, &[], &|_| ());
         let model = |on_device, choice| LanguageNetwork {
             design: design.clone(),

@@ -320,7 +320,7 @@ impl<R: Real> PartOfBatch<R> {
 
 #[cfg(test)]
 mod tests {
-    use numerics::check::{dense, worst_error};
+    use numerics::testing::{dense, worst_error};
     use proptest::prelude::*;
     use questions::QuestionSet;
     use rand::SeedableRng;

@@ -117,7 +117,7 @@ fn shorten<R: Real>(vector: &mut [R], clip: R) {
 
 #[cfg(test)]
 mod tests {
-    use numerics::check::worst_error;
+    use numerics::testing::worst_error;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 

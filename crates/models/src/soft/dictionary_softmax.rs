@@ -9,7 +9,7 @@
 //! Jean et al. 2015, with one sample for all questions of a mini-batch). Frequent answers have π = 1: all
 //! of the chance is in words that hardly matter. A question's own answer always counts once.
 
-use numerics::{Matrix, Real, axpy, dot, multiply};
+use numerics::{MatRef, Real, axpy, dot, multiply};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -185,14 +185,14 @@ impl<R: Real> Rows<'_, R> {
             .map(|(number, ((rows, block), squares))| {
                 self.slopes(number * BLOCK, block, &log_sums);
                 // With g = â − 1_a: dL/dq = Uᵀg and dL/dU = g qᵀ.
-                let slopes = Matrix::new(&block.shares, n);
+                let slopes = MatRef::new(&block.shares, n);
                 let mut part = vec![R::ZERO; states.len()];
-                multiply(&mut part, R::ZERO, R::ONE, slopes.transposed(), Matrix::new(rows, dim));
+                multiply(&mut part, R::ZERO, R::ONE, slopes.transposed(), MatRef::new(rows, dim));
                 if squares.is_empty() {
-                    multiply(rows, R::ONE, -rate, slopes, Matrix::new(states, dim));
+                    multiply(rows, R::ONE, -rate, slopes, MatRef::new(states, dim));
                 } else {
                     let mut gradient = vec![R::ZERO; rows.len()];
-                    multiply(&mut gradient, R::ZERO, R::ONE, slopes, Matrix::new(states, dim));
+                    multiply(&mut gradient, R::ZERO, R::ONE, slopes, MatRef::new(states, dim));
                     adagrad(rows, squares, rate, &gradient);
                 }
                 part
@@ -220,8 +220,8 @@ impl<R: Real> Rows<'_, R> {
         let dim = states.len() / n;
         let n_rows = rows.len() / dim;
         let mut scores = vec![R::ZERO; n_rows * n];
-        let transposed = Matrix::new(states, dim).transposed();
-        multiply(&mut scores, R::ZERO, R::ONE, Matrix::new(rows, dim), transposed);
+        let transposed = MatRef::new(states, dim).transposed();
+        multiply(&mut scores, R::ZERO, R::ONE, MatRef::new(rows, dim), transposed);
         let targets = self.targets_in(first, n_rows);
         let targets: Vec<(usize, usize, R)> =
             targets.map(|(question, row)| (question, row, scores[row * n + question])).collect();
@@ -240,7 +240,7 @@ impl<R: Real> Rows<'_, R> {
         let mut sums = vec![R::ZERO; n];
         for line in scores.chunks_exact_mut(n) {
             line.iter_mut().zip(&highest).for_each(|(score, &high)| *score -= high);
-            R::exp_all(line);
+            R::exp_slice(line);
             sums.iter_mut().zip(&*line).for_each(|(sum, &share)| *sum += share);
         }
         let targets = targets.into_iter().map(|(question, _, score)| (question, score)).collect();
@@ -288,7 +288,7 @@ fn log_sum<R: Real>(blocks: &[Block<R>], question: usize) -> R {
 #[cfg(test)]
 mod tests {
     use numerics::Table;
-    use numerics::check::worst_error;
+    use numerics::testing::worst_error;
     use rand::SeedableRng;
 
     use super::*;

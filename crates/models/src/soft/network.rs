@@ -243,7 +243,7 @@ impl<R: Real> Network<R> {
 
 #[cfg(test)]
 mod tests {
-    use numerics::check::worst_error;
+    use numerics::testing::worst_error;
     use rand::SeedableRng;
 
     use super::*;

@@ -160,10 +160,10 @@ fn a_device_with_too_little_memory_is_told_of_and_the_processor_takes_over() {
     };
     let training = Training::new(&set, 1, &note);
     let learning = Learning::new(&design, &settings, &training).unwrap().0;
-    let error = learning.on(Cpu::with_room(1000)).unwrap_err();
+    let error = learning.on(numerics::testing::cpu_with_memory(1000)).unwrap_err();
     assert!(matches!(error, Error::Device(numerics::Error::OutOfMemory { .. })), "{error}");
-    let (tables, _) = with_fallback(&learning, Ok(Cpu::with_room(1000)), &note).unwrap();
-    let warning = "processor: out of memory: 0 MB more are needed; the processor takes over, from the last \
+    let (tables, _) = with_fallback(&learning, Ok(numerics::testing::cpu_with_memory(1000)), &note).unwrap();
+    let warning = "CPU: out of memory: 0 MB more are needed; the processor takes over, from the last \
                    checkpoint if there is one";
     assert_eq!(*told.lock().unwrap(), [warning]);
     assert!(tables == learning.on(Cpu::default()).unwrap().0);
@@ -192,7 +192,7 @@ fn a_device_that_is_lost_costs_the_steps_since_the_last_checkpoint() {
     let whole = weights(&training, Cpu::default()).unwrap();
     assert_eq!(std::mem::take(&mut *epochs.lock().unwrap()), [1, 2, 3, 4, 5, 6]);
     training.checkpoints = Some(folder.path());
-    let error = weights(&training, Cpu::lost_after(800)).unwrap_err();
+    let error = weights(&training, numerics::testing::cpu_lost_after(800)).unwrap_err();
     assert!(matches!(error, Error::Device(numerics::Error::DeviceLost { .. })), "{error}");
     let n_before = std::mem::take(&mut *epochs.lock().unwrap()).len();
     assert!((1..6).contains(&n_before), "lost after {n_before} epochs");

@@ -6,14 +6,14 @@ use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use crate::device::{Lstm, Trace};
-use crate::pages::Pages;
-use crate::product::{Matrix, multiply_in_tiles};
+use crate::sparse::pages::Pages;
+use crate::device::product::{MatRef, multiply_in_tiles};
 use crate::{Real, axpy};
 
 pub fn forward<R: Real>(lstm: Lstm<'_, Pages<R>>, trace: &mut Trace<Pages<R>>) {
     let Lstm { steps, streams, units, .. } = lstm;
     let (keep, bias) = (lstm.keep.get(), lstm.bias.get());
-    let recurrent = Matrix::new(lstm.recurrent.get(), 4 * units);
+    let recurrent = MatRef::new(lstm.recurrent.get(), 4 * units);
     let state = streams * units;
     if steps == 0 {
         return;
@@ -21,7 +21,7 @@ pub fn forward<R: Real>(lstm: Lstm<'_, Pages<R>>, trace: &mut Trace<Pages<R>>) {
     mask(&mut trace.hiddens[..state], &keep[..streams], units);
     for step in 0..steps {
         let (before, after) = trace.hiddens.split_at_mut((step + 1) * state);
-        let hidden = Matrix::new(&before[step * state..], units);
+        let hidden = MatRef::new(&before[step * state..], units);
         let gates = &mut trace.gates[4 * step * state..][..4 * state];
         multiply_in_tiles((gates, 4 * units), R::ONE, R::ONE, hidden, recurrent);
         let (before, cells) = trace.cells.split_at_mut((step + 1) * state);
@@ -54,7 +54,7 @@ fn mask<R: Real>(states: &mut [R], keep: &[R], units: usize) {
 pub fn backward<R: Real>(lstm: Lstm<'_, Pages<R>>, outputs: &[R], trace: &mut Trace<Pages<R>>) {
     let Lstm { steps, streams, units, .. } = lstm;
     let keep = lstm.keep.get();
-    let recurrent = Matrix::new(lstm.recurrent.get(), 4 * units).transposed();
+    let recurrent = MatRef::new(lstm.recurrent.get(), 4 * units).transposed();
     let state = streams * units;
     trace.cell_gradient.fill(R::ZERO);
     trace.hidden_gradient.fill(R::ZERO);
@@ -79,7 +79,7 @@ pub fn backward<R: Real>(lstm: Lstm<'_, Pages<R>>, outputs: &[R], trace: &mut Tr
             });
         });
         if step > 0 {
-            let gates = Matrix::new(&trace.gates[4 * step * state..][..4 * state], 4 * units);
+            let gates = MatRef::new(&trace.gates[4 * step * state..][..4 * state], 4 * units);
             let into = (&mut *trace.hidden_gradient, units);
             multiply_in_tiles(into, R::ZERO, R::ONE, gates, recurrent);
             mask(&mut trace.hidden_gradient, &keep[step * streams..], units);
@@ -89,7 +89,7 @@ pub fn backward<R: Real>(lstm: Lstm<'_, Pages<R>>, outputs: &[R], trace: &mut Tr
 
 #[inline(always)]
 fn sigmoid<R: Real>(x: R) -> R {
-    R::ONE / (R::ONE + (-x).exp_inlined())
+    R::ONE / (R::ONE + (-x).exp_fast())
 }
 
 #[inline(always)]
@@ -182,8 +182,8 @@ mod tests {
         let inputs: Vec<f64> = (0..12).map(|n| f64::from(n % 5) / 2.0 - 1.0).collect();
         let mut trace = Trace::new(&device, 3, 1, 1).unwrap();
         device.write(trace.gates.all_mut(), &inputs).unwrap();
-        device.write(trace.hiddens.part_mut(0..1), &[0.7]).unwrap();
-        device.write(trace.cells.part_mut(0..1), &[-0.6]).unwrap();
+        device.write(trace.hiddens.slice_mut(0..1), &[0.7]).unwrap();
+        device.write(trace.cells.slice_mut(0..1), &[-0.6]).unwrap();
         let (recurrent, offsets, keeps) = (array(&weights), array(&bias), array(&keep));
         let (recurrent, bias_of) = (recurrent.all(), offsets.all());
         let keep_of = keeps.all();

@@ -55,13 +55,13 @@ pub fn sum<R: Real>(into: &mut [R], keep: R, from: &[R], row_stride: usize) {
     });
 }
 
-pub fn relu_from<R: Real>(values: &mut [R], columns: usize, first: usize) {
+pub fn relu_tail<R: Real>(values: &mut [R], columns: usize, first: usize) {
     for_each_row(values, columns, |row, _| {
         row[first..].iter_mut().for_each(|value| *value = value.max(R::ZERO));
     });
 }
 
-pub fn relu_from_backward<R: Real>(
+pub fn relu_tail_backward<R: Real>(
     gradient: &mut [R],
     outputs: &[R],
     columns: usize,
@@ -136,10 +136,10 @@ mod tests {
     #[test]
     fn only_columns_from_the_first_on_are_rectified() {
         let mut values = [-1.0, -2.0, 3.0, -4.0, 5.0, -6.0];
-        relu_from(&mut values, 3, 1);
+        relu_tail(&mut values, 3, 1);
         assert_eq!(values, [-1.0, 0.0, 3.0, -4.0, 5.0, 0.0]);
         let mut gradient = [1.0; 6];
-        relu_from_backward(&mut gradient, &values, 3, 1);
+        relu_tail_backward(&mut gradient, &values, 3, 1);
         assert_eq!(gradient, [1.0, 0.0, 1.0, 1.0, 1.0, 0.0]);
     }
 }

@@ -123,13 +123,13 @@ impl<R: Real> WithSimd for Exponentials<'_, R> {
         let mut sums = [R::ZERO; LANES];
         for block in blocks {
             for lane in 0..LANES {
-                block[lane] = (block[lane] - max).exp_inlined();
+                block[lane] = (block[lane] - max).exp_fast();
                 sums[lane] += block[lane];
             }
         }
         let mut sum = sums.iter().fold(R::ZERO, |sum, &lane| sum + lane);
         for value in rest {
-            *value = (*value - max).exp_inlined();
+            *value = (*value - max).exp_fast();
             sum += *value;
         }
         Sum { max, sum }

@@ -28,8 +28,8 @@ const KERNELS: [&str; 24] = [
     "lstm_forward",
     "lstm_forward_product",
     "mask_rows",
-    "relu_from",
-    "relu_from_backward",
+    "relu_tail",
+    "relu_tail_backward",
     "scale",
     "scatter_add_rows",
     "smooth_rows",
@@ -56,7 +56,7 @@ pub struct Gpu {
     pub has_tensor_cores: bool,
     /// Partial sums.
     pub partial: CudaArray<f32>,
-    /// What cuBLAS works in; it must not take memory while work is recorded.
+    /// What cuBLAS works in; it must not take memory while work is graph.
     _workspace: CudaArray<u8>,
     failure: Mutex<Option<String>>,
 }

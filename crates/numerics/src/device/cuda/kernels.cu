@@ -117,11 +117,11 @@ extern "C" __global__ void dropout(float* values, word threshold, float factor, 
     EACH(i, n) values[i] = mixed((word)i ^ key) >= threshold ? values[i] * factor : 0.f;
 }
 
-extern "C" __global__ void relu_from(float* values, int columns, int first, size n) {
+extern "C" __global__ void relu_tail(float* values, int columns, int first, size n) {
     EACH(i, n) if (i % columns >= first) values[i] = fmaxf(values[i], 0.f);
 }
 
-extern "C" __global__ void relu_from_backward(float* gradient, const float* outputs, int columns, int first, size n) {
+extern "C" __global__ void relu_tail_backward(float* gradient, const float* outputs, int columns, int first, size n) {
     EACH(i, n) if (i % columns >= first && outputs[i] <= 0.f) gradient[i] = 0.f;
 }
 

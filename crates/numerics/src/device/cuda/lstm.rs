@@ -6,7 +6,7 @@
 
 use super::launch::{THREADS, launch};
 use super::{Cuda, Numbers};
-use crate::device::{Array, Device, Lstm, Part, Trace};
+use crate::device::{Array, Device, Lstm, Slice, Trace};
 
 /// Streams up to which the weights may be read anew by every block of 32 streams.
 const FEW_STREAMS: usize = 128;
@@ -87,8 +87,8 @@ pub fn forward(cuda: &Cuda, lstm: Lstm<'_, Numbers>, trace: &mut Trace<Numbers>)
             );
             continue;
         }
-        let into = trace.gates.part_mut(4 * before..4 * after).rows_of(4 * units);
-        let hidden = trace.hiddens.part(before..after).rows_of(units);
+        let into = trace.gates.slice_mut(4 * before..4 * after).rows_of(4 * units);
+        let hidden = trace.hiddens.slice(before..after).rows_of(units);
         cuda.multiply(into, [1.0, 1.0], hidden, lstm.recurrent.rows_of(4 * units));
         launch!(
             cuda,
@@ -112,7 +112,7 @@ pub fn forward(cuda: &Cuda, lstm: Lstm<'_, Numbers>, trace: &mut Trace<Numbers>)
 pub fn backward(
     cuda: &Cuda,
     lstm: Lstm<'_, Numbers>,
-    outputs: Part<'_, Numbers>,
+    outputs: Slice<'_, Numbers>,
     trace: &mut Trace<Numbers>,
 ) {
     let Lstm { steps, streams, units, .. } = lstm;
@@ -164,7 +164,7 @@ pub fn backward(
             state as i32
         );
         if step > 0 {
-            let gates = trace.gates.part(4 * before..4 * after).rows_of(4 * units);
+            let gates = trace.gates.slice(4 * before..4 * after).rows_of(4 * units);
             let recurrent = lstm.recurrent.rows_of(4 * units).transposed();
             let into = trace.hidden_gradient.all_mut().rows_of(units);
             cuda.multiply(into, [0.0, 1.0], gates, recurrent);

@@ -4,10 +4,10 @@ use cudarc::driver::sys;
 
 use super::gpu::N_PARTIAL;
 use super::launch::{THREADS, launch};
-use super::{Cuda, Graph, Numbers, Recorded, Words, lstm, product};
+use super::{Captured, Cuda, Graph, Numbers, Words, lstm, product};
 use crate::Result;
-use crate::device::part::one_by_one;
-use crate::device::{Device, Lstm, Matrix, MatrixMut, Part, PartMut, Targets, Trace};
+use crate::device::slice::one_by_one;
+use crate::device::{Device, Lstm, DeviceMatrix, DeviceMatrixMut, Slice, SliceMut, Targets, Trace};
 
 /// Threads in a block that has a row of scores of a whole vocabulary.
 const ROW_THREADS: usize = 1024;
@@ -38,7 +38,7 @@ impl Device for Cuda {
     type Real = f32;
     type Array = Numbers;
     type Words = Words;
-    type Recorded = Recorded;
+    type Graph = Graph;
 
     fn zeros(&self, len: usize) -> Result<Numbers> {
         self.0.zeros(len)
@@ -50,58 +50,58 @@ impl Device for Cuda {
         Ok(array)
     }
 
-    fn write(&self, into: PartMut<'_, Numbers>, values: &[f32]) -> Result<()> {
+    fn write(&self, into: SliceMut<'_, Numbers>, values: &[f32]) -> Result<()> {
         assert_eq!(into.len, values.len(), "as many numbers");
         self.0.write(into.array, into.start, values)
     }
 
-    fn write_words(&self, into: PartMut<'_, Words>, words: &[u32]) -> Result<()> {
+    fn write_words(&self, into: SliceMut<'_, Words>, words: &[u32]) -> Result<()> {
         assert_eq!(into.len, words.len(), "as many words");
         self.0.write(into.array, into.start, words)
     }
 
-    fn read(&self, from: Part<'_, Numbers>) -> Result<Vec<f32>> {
+    fn read(&self, from: Slice<'_, Numbers>) -> Result<Vec<f32>> {
         self.0.read(from.array, from.start, from.len)
     }
 
-    fn repeat(&self, recorded: &mut Recorded, mut work: impl FnMut()) {
+    fn capture_or_replay(&self, graph: &mut Graph, mut work: impl FnMut()) {
         let gpu = &self.0;
-        if !recorded.was_run {
-            recorded.was_run = true;
+        if !graph.was_run {
+            graph.was_run = true;
             return work();
         }
-        if recorded.graph.is_none() {
+        if graph.captured.is_none() {
             let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
             gpu.note(gpu.stream.begin_capture(mode));
             work();
             let flags = sys::CUgraphInstantiate_flags(0);
             match gpu.stream.end_capture(flags) {
-                Ok(graph) => recorded.graph = graph.map(Graph),
+                Ok(captured) => graph.captured = captured.map(Captured),
                 failed => gpu.note(failed),
             }
         }
-        if let Some(Graph(graph)) = &recorded.graph {
-            gpu.note(graph.launch());
+        if let Some(Captured(captured)) = &graph.captured {
+            gpu.note(captured.launch());
         }
     }
 
-    fn fill(&self, into: PartMut<'_, Numbers>, value: f64) {
+    fn fill(&self, into: SliceMut<'_, Numbers>, value: f64) {
         let n = into.len;
         launch!(self, "fill", blocks(n), THREADS, into.address(), value as f32, n as i64);
     }
 
-    fn copy(&self, into: PartMut<'_, Numbers>, from: Part<'_, Numbers>) {
+    fn copy(&self, into: SliceMut<'_, Numbers>, from: Slice<'_, Numbers>) {
         assert_eq!(into.len, from.len, "as many numbers");
         let from = from.array.slice.slice(from.start..from.start + from.len);
         let mut into = into.array.slice.slice_mut(into.start..into.start + into.len);
         self.0.note(self.0.stream.memcpy_dtod(&from, &mut into));
     }
 
-    fn copy_rows(&self, into: MatrixMut<'_, Numbers>, from: Matrix<'_, Numbers>) {
+    fn copy_rows(&self, into: DeviceMatrixMut<'_, Numbers>, from: DeviceMatrix<'_, Numbers>) {
         let [layout, other] = one_by_one(&into, &from);
         let (n, columns) = (layout.rows * layout.columns, layout.columns as i32);
         let (stride, other) = (layout.row_stride as i32, other.row_stride as i32);
-        let (into, from) = (into.part.address(), from.part.address());
+        let (into, from) = (into.slice.address(), from.slice.address());
         launch!(
             self,
             "copy_rows",
@@ -116,7 +116,7 @@ impl Device for Cuda {
         );
     }
 
-    fn add(&self, into: PartMut<'_, Numbers>, scale: f64, from: Part<'_, Numbers>) {
+    fn add(&self, into: SliceMut<'_, Numbers>, scale: f64, from: Slice<'_, Numbers>) {
         assert_eq!(into.len, from.len, "as many numbers");
         let n = into.len;
         let (into, from) = (into.address(), from.address());
@@ -125,19 +125,19 @@ impl Device for Cuda {
 
     fn multiply(
         &self,
-        into: MatrixMut<'_, Numbers>,
+        into: DeviceMatrixMut<'_, Numbers>,
         keep_and_scale: [f64; 2],
-        left: Matrix<'_, Numbers>,
-        right: Matrix<'_, Numbers>,
+        left: DeviceMatrix<'_, Numbers>,
+        right: DeviceMatrix<'_, Numbers>,
     ) {
         product::multiply(&self.0, into, keep_and_scale, left, right);
     }
 
     fn gather_rows(
         &self,
-        into: PartMut<'_, Numbers>,
-        table: Part<'_, Numbers>,
-        words: Part<'_, Words>,
+        into: SliceMut<'_, Numbers>,
+        table: Slice<'_, Numbers>,
+        words: Slice<'_, Words>,
     ) {
         let (n, dim) = (into.len, row_of(into.len, words.len));
         assert_eq!(table.len % dim.max(1), 0, "whole rows of a table");
@@ -147,9 +147,9 @@ impl Device for Cuda {
 
     fn scatter_add_rows(
         &self,
-        table: PartMut<'_, Numbers>,
-        words: Part<'_, Words>,
-        from: Part<'_, Numbers>,
+        table: SliceMut<'_, Numbers>,
+        words: Slice<'_, Words>,
+        from: Slice<'_, Numbers>,
     ) {
         let (n, dim) = (from.len, row_of(from.len, words.len));
         assert_eq!(table.len % dim.max(1), 0, "whole rows of a table");
@@ -158,7 +158,7 @@ impl Device for Cuda {
         launch!(self, "scatter_add_rows", blocks(n), THREADS, table, words, from, dim, n as i64);
     }
 
-    fn sum_rows(&self, into: PartMut<'_, Numbers>, keep: f64, from: Matrix<'_, Numbers>) {
+    fn sum_rows(&self, into: SliceMut<'_, Numbers>, keep: f64, from: DeviceMatrix<'_, Numbers>) {
         /// Rows that a thread sums.
         const HEIGHT: usize = 64;
         let layout = from.layout;
@@ -167,7 +167,7 @@ impl Device for Cuda {
         launch!(self, "scale", blocks(n), THREADS, into_address, keep as f32, n as i64);
         let blocks = [n.div_ceil(THREADS), layout.rows.div_ceil(HEIGHT)];
         let (columns, stride) = (n as i32, layout.row_stride as i32);
-        let (from, rows, height) = (from.part.address(), layout.rows as i32, HEIGHT as i32);
+        let (from, rows, height) = (from.slice.address(), layout.rows as i32, HEIGHT as i32);
         launch!(
             self,
             "sum_rows",
@@ -184,9 +184,9 @@ impl Device for Cuda {
 
     fn dropout(
         &self,
-        values: PartMut<'_, Numbers>,
+        values: SliceMut<'_, Numbers>,
         probability: f64,
-        draw: Part<'_, Words>,
+        draw: Slice<'_, Words>,
         layer: u32,
     ) {
         let (n, threshold) = (values.len, (probability * 4_294_967_296.0) as u32);
@@ -206,16 +206,16 @@ impl Device for Cuda {
         );
     }
 
-    fn relu_from(&self, values: PartMut<'_, Numbers>, columns: usize, first: usize) {
+    fn relu_tail(&self, values: SliceMut<'_, Numbers>, columns: usize, first: usize) {
         let (n, columns, first) = (values.len, columns as i32, first as i32);
         let values = values.address();
-        launch!(self, "relu_from", blocks(n), THREADS, values, columns, first, n as i64);
+        launch!(self, "relu_tail", blocks(n), THREADS, values, columns, first, n as i64);
     }
 
-    fn relu_from_backward(
+    fn relu_tail_backward(
         &self,
-        gradient: PartMut<'_, Numbers>,
-        outputs: Part<'_, Numbers>,
+        gradient: SliceMut<'_, Numbers>,
+        outputs: Slice<'_, Numbers>,
         columns: usize,
         first: usize,
     ) {
@@ -224,7 +224,7 @@ impl Device for Cuda {
         let (gradient, outputs, blocks) = (gradient.address(), outputs.address(), blocks(n));
         launch!(
             self,
-            "relu_from_backward",
+            "relu_tail_backward",
             blocks,
             THREADS,
             gradient,
@@ -237,9 +237,9 @@ impl Device for Cuda {
 
     fn smooth_rows(
         &self,
-        into: PartMut<'_, Numbers>,
-        from: Part<'_, Numbers>,
-        bounds: Part<'_, Words>,
+        into: SliceMut<'_, Numbers>,
+        from: Slice<'_, Numbers>,
+        bounds: Slice<'_, Words>,
         reach: usize,
     ) {
         let (n, blocks) = (into.len, blocks(into.len));
@@ -250,7 +250,7 @@ impl Device for Cuda {
         launch!(self, "smooth_rows", blocks, THREADS, into, from, bounds, columns, reach, n as i64);
     }
 
-    fn softmax_rows(&self, scores: PartMut<'_, Numbers>, bounds: Part<'_, Words>) {
+    fn softmax_rows(&self, scores: SliceMut<'_, Numbers>, bounds: Slice<'_, Words>) {
         let rows = bounds.len / 2;
         assert_eq!(bounds.len % 2, 0, "two bounds a row");
         let columns = row_of(scores.len, rows) as i32;
@@ -260,8 +260,8 @@ impl Device for Cuda {
 
     fn softmax_rows_backward(
         &self,
-        gradient: PartMut<'_, Numbers>,
-        attention: Part<'_, Numbers>,
+        gradient: SliceMut<'_, Numbers>,
+        attention: Slice<'_, Numbers>,
         columns: usize,
     ) {
         assert_eq!(gradient.len, attention.len, "as many numbers");
@@ -282,15 +282,15 @@ impl Device for Cuda {
 
     fn cross_entropy(
         &self,
-        scores: MatrixMut<'_, Numbers>,
-        bias: Part<'_, Numbers>,
+        scores: DeviceMatrixMut<'_, Numbers>,
+        bias: Slice<'_, Numbers>,
         targets: Targets<'_, Words>,
-        losses: PartMut<'_, Numbers>,
+        losses: SliceMut<'_, Numbers>,
     ) {
         let (layout, scale) = (scores.layout, targets.scale as f32);
         assert_eq!((layout.rows, layout.rows), (targets.words.len, losses.len), "rows");
         assert_eq!(layout.columns, bias.len, "columns");
-        let (scores, bias) = (scores.part.address(), bias.address());
+        let (scores, bias) = (scores.slice.address(), bias.address());
         let quads = quads_of(layout.columns, layout.row_stride, [scores, bias]);
         let (words, losses, blocks) = (targets.words.address(), losses.address(), [layout.rows, 1]);
         let (columns, stride) = (layout.columns as i32, layout.row_stride as i32);
@@ -312,16 +312,16 @@ impl Device for Cuda {
 
     fn log_probs(
         &self,
-        into: PartMut<'_, Numbers>,
-        scores: Matrix<'_, Numbers>,
-        bias: Part<'_, Numbers>,
-        words: Part<'_, Words>,
+        into: SliceMut<'_, Numbers>,
+        scores: DeviceMatrix<'_, Numbers>,
+        bias: Slice<'_, Numbers>,
+        words: Slice<'_, Words>,
     ) {
         let layout = scores.layout;
         let k = words.len / layout.rows.max(1);
         let expected = (k * layout.rows, words.len, layout.columns);
         assert_eq!((words.len, into.len, bias.len), expected, "shapes");
-        let (scores, bias) = (scores.part.address(), bias.address());
+        let (scores, bias) = (scores.slice.address(), bias.address());
         let quads = quads_of(layout.columns, layout.row_stride, [scores, bias]);
         let (into, words, blocks) = (into.address(), words.address(), [layout.rows, 1]);
         let (columns, stride, k) = (layout.columns as i32, layout.row_stride as i32, k as i32);
@@ -348,13 +348,13 @@ impl Device for Cuda {
     fn lstm_backward(
         &self,
         lstm: Lstm<'_, Numbers>,
-        outputs: Part<'_, Numbers>,
+        outputs: Slice<'_, Numbers>,
         trace: &mut Trace<Numbers>,
     ) {
         lstm::backward(self, lstm, outputs, trace);
     }
 
-    fn sum_of_squares(&self, into: PartMut<'_, Numbers>, from: Part<'_, Numbers>) {
+    fn sum_of_squares(&self, into: SliceMut<'_, Numbers>, from: Slice<'_, Numbers>) {
         let (partial, n) = (self.0.partial.first, from.len as i64);
         let (into, from) = (into.address(), from.address());
         launch!(self, "sum_of_squares", [N_PARTIAL, 1], THREADS, partial, from, n);
@@ -363,9 +363,9 @@ impl Device for Cuda {
 
     fn descend(
         &self,
-        values: PartMut<'_, Numbers>,
-        gradient: Part<'_, Numbers>,
-        settings: Part<'_, Numbers>,
+        values: SliceMut<'_, Numbers>,
+        gradient: Slice<'_, Numbers>,
+        settings: Slice<'_, Numbers>,
     ) {
         let n = values.len;
         assert_eq!(n, gradient.len, "a gradient for each value");
@@ -376,10 +376,10 @@ impl Device for Cuda {
 
     fn adam(
         &self,
-        values: PartMut<'_, Numbers>,
-        moments: PartMut<'_, Numbers>,
-        gradient: Part<'_, Numbers>,
-        settings: Part<'_, Numbers>,
+        values: SliceMut<'_, Numbers>,
+        moments: SliceMut<'_, Numbers>,
+        gradient: Slice<'_, Numbers>,
+        settings: Slice<'_, Numbers>,
     ) {
         let n = values.len;
         assert_eq!((2 * n, n, 9), (moments.len, gradient.len, settings.len), "two moments each");

@@ -4,15 +4,15 @@ use cudarc::cublas::{result as blas, sys};
 
 use super::Numbers;
 use super::gpu::{Gpu, said_by_blas};
-use crate::device::part::shape_of_product;
-use crate::device::{Layout, Matrix, MatrixMut};
+use crate::device::slice::shape_of_product;
+use crate::device::{Layout, DeviceMatrix, DeviceMatrixMut};
 
 /// From one row to the next; cuBLAS wants that even where there is one row.
 fn row_stride(layout: Layout) -> i32 {
     layout.row_stride.max(layout.columns).max(1) as i32
 }
 
-fn operation(matrix: &Matrix<'_, Numbers>) -> sys::cublasOperation_t {
+fn operation(matrix: &DeviceMatrix<'_, Numbers>) -> sys::cublasOperation_t {
     match matrix.is_transposed {
         true => sys::cublasOperation_t::CUBLAS_OP_T,
         false => sys::cublasOperation_t::CUBLAS_OP_N,
@@ -21,10 +21,10 @@ fn operation(matrix: &Matrix<'_, Numbers>) -> sys::cublasOperation_t {
 
 pub fn multiply(
     gpu: &Gpu,
-    into: MatrixMut<'_, Numbers>,
+    into: DeviceMatrixMut<'_, Numbers>,
     keep_and_scale: [f64; 2],
-    left: Matrix<'_, Numbers>,
-    right: Matrix<'_, Numbers>,
+    left: DeviceMatrix<'_, Numbers>,
+    right: DeviceMatrix<'_, Numbers>,
 ) {
     let [m, k, n, batch] = shape_of_product(&into, &left, &right);
     if m * n * batch == 0 {
@@ -45,16 +45,16 @@ pub fn multiply(
             m as i32,
             k as i32,
             (&raw const scale).cast(),
-            right.part.address() as *const _,
+            right.slice.address() as *const _,
             number,
             row_stride(right.layout),
             right.layout.batch_stride as i64,
-            left.part.address() as *const _,
+            left.slice.address() as *const _,
             number,
             row_stride(left.layout),
             left.layout.batch_stride as i64,
             (&raw const keep).cast(),
-            into.part.address() as *mut _,
+            into.slice.address() as *mut _,
             number,
             row_stride(into.layout),
             into.layout.batch_stride as i64,

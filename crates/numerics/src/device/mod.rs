@@ -9,13 +9,14 @@
 //!
 //! The processor is the oracle: there every result is the same for any number of threads.
 
-mod cpu;
+pub(crate) mod cpu;
 mod cuda;
-mod part;
+pub(crate) mod product;
+mod slice;
 
 pub use cpu::Cpu;
 pub use cuda::Cuda;
-pub use part::{Array, Layout, Matrix, MatrixMut, Part, PartMut};
+pub use slice::{Array, Layout, DeviceMatrix, DeviceMatrixMut, Slice, SliceMut};
 
 use std::fmt::Debug;
 
@@ -35,8 +36,8 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     type Array: Array + Debug + Send + Sync;
     /// Numbers of words that live there.
     type Words: Array + Debug + Send + Sync;
-    /// Operations that were recorded so that they can be repeated; at first none.
-    type Recorded: Debug + Default + Send + Sync;
+    /// Operations that were graph so that they can be repeated; at first none.
+    type Graph: Debug + Default + Send + Sync;
 
     /// So many zeros.
     ///
@@ -54,38 +55,38 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// If the device is lost.
-    fn write(&self, into: PartMut<'_, Self::Array>, values: &[Self::Real]) -> Result<()>;
+    fn write(&self, into: SliceMut<'_, Self::Array>, values: &[Self::Real]) -> Result<()>;
 
     /// Words from here to there.
     ///
     /// # Errors
     /// If the device is lost.
-    fn write_words(&self, into: PartMut<'_, Self::Words>, words: &[u32]) -> Result<()>;
+    fn write_words(&self, into: SliceMut<'_, Self::Words>, words: &[u32]) -> Result<()>;
 
     /// Numbers from there to here, after all operations asked for before.
     ///
     /// # Errors
     /// If one of those failed, or the device is lost.
-    fn read(&self, from: Part<'_, Self::Array>) -> Result<Vec<Self::Real>>;
+    fn read(&self, from: Slice<'_, Self::Array>) -> Result<Vec<Self::Real>>;
 
-    /// Does the work, perhaps by repeating what was recorded of it before: the work must ask for the same
+    /// Does the work, perhaps by repeating what was graph of it before: the work must ask for the same
     /// operations on the same arrays each time, and neither make, write nor read any.
-    fn repeat(&self, recorded: &mut Self::Recorded, work: impl FnMut());
+    fn capture_or_replay(&self, graph: &mut Self::Graph, work: impl FnMut());
 
     /// `into = value`, each.
-    fn fill(&self, into: PartMut<'_, Self::Array>, value: f64);
+    fn fill(&self, into: SliceMut<'_, Self::Array>, value: f64);
 
     /// `into = from`.
-    fn copy(&self, into: PartMut<'_, Self::Array>, from: Part<'_, Self::Array>);
+    fn copy(&self, into: SliceMut<'_, Self::Array>, from: Slice<'_, Self::Array>);
 
     /// `into = from`, row by row.
     ///
     /// # Shapes
     /// One matrix each, as many rows and columns, not transposed.
-    fn copy_rows(&self, into: MatrixMut<'_, Self::Array>, from: Matrix<'_, Self::Array>);
+    fn copy_rows(&self, into: DeviceMatrixMut<'_, Self::Array>, from: DeviceMatrix<'_, Self::Array>);
 
     /// `into += scale · from`.
-    fn add(&self, into: PartMut<'_, Self::Array>, scale: f64, from: Part<'_, Self::Array>);
+    fn add(&self, into: SliceMut<'_, Self::Array>, scale: f64, from: Slice<'_, Self::Array>);
 
     /// `into = keep · into + scale · left · right`, for each matrix of a batch; where `keep` is 0, what
     /// `into` held does not matter.
@@ -94,10 +95,10 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     /// `left` m × k, `right` k × n, `into` m × n, as many of each.
     fn multiply(
         &self,
-        into: MatrixMut<'_, Self::Array>,
+        into: DeviceMatrixMut<'_, Self::Array>,
         keep_and_scale: [f64; 2],
-        left: Matrix<'_, Self::Array>,
-        right: Matrix<'_, Self::Array>,
+        left: DeviceMatrix<'_, Self::Array>,
+        right: DeviceMatrix<'_, Self::Array>,
     );
 
     /// The row of each word: `into[i] = table[words[i]]`.
@@ -106,9 +107,9 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     /// `words` n, `into` n × dim, `table` rows × dim.
     fn gather_rows(
         &self,
-        into: PartMut<'_, Self::Array>,
-        table: Part<'_, Self::Array>,
-        words: Part<'_, Self::Words>,
+        into: SliceMut<'_, Self::Array>,
+        table: Slice<'_, Self::Array>,
+        words: Slice<'_, Self::Words>,
     );
 
     /// The transpose of that: `table[words[i]] += from[i]`, on the processor in the order of the words.
@@ -117,36 +118,36 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     /// As in [`Device::gather_rows`].
     fn scatter_add_rows(
         &self,
-        table: PartMut<'_, Self::Array>,
-        words: Part<'_, Self::Words>,
-        from: Part<'_, Self::Array>,
+        table: SliceMut<'_, Self::Array>,
+        words: Slice<'_, Self::Words>,
+        from: Slice<'_, Self::Array>,
     );
 
     /// The sum of the rows of a matrix, `into = keep · into + Σ from[i]`.
     ///
     /// # Shapes
     /// `into` n, `from` m × n.
-    fn sum_rows(&self, into: PartMut<'_, Self::Array>, keep: f64, from: Matrix<'_, Self::Array>);
+    fn sum_rows(&self, into: SliceMut<'_, Self::Array>, keep: f64, from: DeviceMatrix<'_, Self::Array>);
 
     /// Sets each number to 0 with some probability and multiplies the others, so that the mean stays
     /// (Srivastava et al. 2014). The draw, [seed, step], and the layer's number decide which: the same
     /// call on the gradient is the backward pass.
     fn dropout(
         &self,
-        values: PartMut<'_, Self::Array>,
+        values: SliceMut<'_, Self::Array>,
         probability: f64,
-        draw: Part<'_, Self::Words>,
+        draw: Slice<'_, Self::Words>,
         layer: u32,
     );
 
     /// max(0, x) from a column on; the columns before it stay.
-    fn relu_from(&self, values: PartMut<'_, Self::Array>, columns: usize, first: usize);
+    fn relu_tail(&self, values: SliceMut<'_, Self::Array>, columns: usize, first: usize);
 
-    /// The gradient of [`Device::relu_from`], in place, from what that gave.
-    fn relu_from_backward(
+    /// The gradient of [`Device::relu_tail`], in place, from what that gave.
+    fn relu_tail_backward(
         &self,
-        gradient: PartMut<'_, Self::Array>,
-        outputs: Part<'_, Self::Array>,
+        gradient: SliceMut<'_, Self::Array>,
+        outputs: Slice<'_, Self::Array>,
         columns: usize,
         first: usize,
     );
@@ -159,9 +160,9 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     /// `bounds` m × 2 as in [`Device::softmax_rows`], `into` and `from` m × n.
     fn smooth_rows(
         &self,
-        into: PartMut<'_, Self::Array>,
-        from: Part<'_, Self::Array>,
-        bounds: Part<'_, Self::Words>,
+        into: SliceMut<'_, Self::Array>,
+        from: Slice<'_, Self::Array>,
+        bounds: Slice<'_, Self::Words>,
         reach: usize,
     );
 
@@ -170,7 +171,7 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     ///
     /// # Shapes
     /// `bounds` m × 2, `scores` m × n.
-    fn softmax_rows(&self, scores: PartMut<'_, Self::Array>, bounds: Part<'_, Self::Words>);
+    fn softmax_rows(&self, scores: SliceMut<'_, Self::Array>, bounds: Slice<'_, Self::Words>);
 
     /// The gradient of [`Device::softmax_rows`], in place, from what that gave.
     ///
@@ -178,8 +179,8 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     /// `gradient` and `attention` m × n.
     fn softmax_rows_backward(
         &self,
-        gradient: PartMut<'_, Self::Array>,
-        attention: Part<'_, Self::Array>,
+        gradient: SliceMut<'_, Self::Array>,
+        attention: Slice<'_, Self::Array>,
         columns: usize,
     );
 
@@ -190,10 +191,10 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     /// `targets` m, `losses` m, `bias` n, `scores` m × n.
     fn cross_entropy(
         &self,
-        scores: MatrixMut<'_, Self::Array>,
-        bias: Part<'_, Self::Array>,
+        scores: DeviceMatrixMut<'_, Self::Array>,
+        bias: Slice<'_, Self::Array>,
         targets: Targets<'_, Self::Words>,
-        losses: PartMut<'_, Self::Array>,
+        losses: SliceMut<'_, Self::Array>,
     );
 
     /// ln softmax(scores + bias)\[word\] of each row and each of its words; [`NO_TARGET`] gives 0.
@@ -202,10 +203,10 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     /// `words` and `into` m × k, `bias` n, `scores` m × n.
     fn log_probs(
         &self,
-        into: PartMut<'_, Self::Array>,
-        scores: Matrix<'_, Self::Array>,
-        bias: Part<'_, Self::Array>,
-        words: Part<'_, Self::Words>,
+        into: SliceMut<'_, Self::Array>,
+        scores: DeviceMatrix<'_, Self::Array>,
+        bias: Slice<'_, Self::Array>,
+        words: Slice<'_, Self::Words>,
     );
 
     /// An LSTM along its steps, from the states in the trace's first rows.
@@ -216,20 +217,20 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     fn lstm_backward(
         &self,
         lstm: Lstm<'_, Self::Array>,
-        outputs: Part<'_, Self::Array>,
+        outputs: Slice<'_, Self::Array>,
         trace: &mut Trace<Self::Array>,
     );
 
     /// Σ x² into the one number of `into`.
-    fn sum_of_squares(&self, into: PartMut<'_, Self::Array>, from: Part<'_, Self::Array>);
+    fn sum_of_squares(&self, into: SliceMut<'_, Self::Array>, from: Slice<'_, Self::Array>);
 
     /// A step of SGD: `values −= rate · min(1, clip / √square) · gradient`, with `settings` =
     /// [square, rate, clip]: [`Device::sum_of_squares`] of all gradients goes into the first.
     fn descend(
         &self,
-        values: PartMut<'_, Self::Array>,
-        gradient: Part<'_, Self::Array>,
-        settings: Part<'_, Self::Array>,
+        values: SliceMut<'_, Self::Array>,
+        gradient: Slice<'_, Self::Array>,
+        settings: Slice<'_, Self::Array>,
     );
 
     /// A step of AdamW (Kingma & Ba 2015; Loshchilov & Hutter 2019) on the clipped gradient, with
@@ -239,10 +240,10 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     /// `moments` is the first moment of each value, then the second of each.
     fn adam(
         &self,
-        values: PartMut<'_, Self::Array>,
-        moments: PartMut<'_, Self::Array>,
-        gradient: Part<'_, Self::Array>,
-        settings: Part<'_, Self::Array>,
+        values: SliceMut<'_, Self::Array>,
+        moments: SliceMut<'_, Self::Array>,
+        gradient: Slice<'_, Self::Array>,
+        settings: Slice<'_, Self::Array>,
     );
 }
 
@@ -250,7 +251,7 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
 #[derive(Debug)]
 pub struct Targets<'a, W> {
     /// The right word of each row, or [`NO_TARGET`].
-    pub words: Part<'a, W>,
+    pub words: Slice<'a, W>,
     /// What the gradient of each row is multiplied with.
     pub scale: f64,
 }
@@ -265,11 +266,11 @@ pub struct Lstm<'a, A> {
     /// Numbers in a state.
     pub units: usize,
     /// State → gates, units × 4 units; the gates in, forget, out and candidate stand side by side.
-    pub recurrent: Part<'a, A>,
+    pub recurrent: Slice<'a, A>,
     /// Of the gates, 4 units.
-    pub bias: Part<'a, A>,
+    pub bias: Slice<'a, A>,
     /// What the state that enters a step is multiplied with, steps × streams: 0 where a text begins.
-    pub keep: Part<'a, A>,
+    pub keep: Slice<'a, A>,
 }
 
 impl<A> Clone for Lstm<'_, A> {

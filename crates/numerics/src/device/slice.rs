@@ -16,28 +16,28 @@ pub trait Array {
     ///
     /// # Panics
     /// If the range goes beyond the end.
-    fn part(&self, range: Range<usize>) -> Part<'_, Self> {
+    fn slice(&self, range: Range<usize>) -> Slice<'_, Self> {
         check(&range, self.len());
-        Part { array: self, start: range.start, len: range.len() }
+        Slice { array: self, start: range.start, len: range.len() }
     }
 
     /// Some of them, to be written.
     ///
     /// # Panics
     /// If the range goes beyond the end.
-    fn part_mut(&mut self, range: Range<usize>) -> PartMut<'_, Self> {
+    fn slice_mut(&mut self, range: Range<usize>) -> SliceMut<'_, Self> {
         check(&range, self.len());
-        PartMut { array: self, start: range.start, len: range.len() }
+        SliceMut { array: self, start: range.start, len: range.len() }
     }
 
     /// All of them, to be read.
-    fn all(&self) -> Part<'_, Self> {
-        self.part(0..self.len())
+    fn all(&self) -> Slice<'_, Self> {
+        self.slice(0..self.len())
     }
 
     /// All of them, to be written.
-    fn all_mut(&mut self) -> PartMut<'_, Self> {
-        self.part_mut(0..self.len())
+    fn all_mut(&mut self) -> SliceMut<'_, Self> {
+        self.slice_mut(0..self.len())
     }
 }
 
@@ -45,29 +45,29 @@ fn check(range: &Range<usize>, len: usize) {
     assert!(range.start <= range.end && range.end <= len, "{range:?} in an array of {len}");
 }
 
-/// Part of an array, to be read.
+/// Slice of an array, to be read.
 #[derive(Debug)]
-pub struct Part<'a, A: ?Sized> {
+pub struct Slice<'a, A: ?Sized> {
     pub(super) array: &'a A,
     pub(super) start: usize,
     /// How long the part is.
     pub len: usize,
 }
 
-impl<A: ?Sized> Clone for Part<'_, A> {
+impl<A: ?Sized> Clone for Slice<'_, A> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<A: ?Sized> Copy for Part<'_, A> {}
+impl<A: ?Sized> Copy for Slice<'_, A> {}
 
-impl<'a, A> Part<'a, A> {
+impl<'a, A> Slice<'a, A> {
     /// Some of it.
     ///
     /// # Panics
     /// If the range goes beyond the end.
-    pub fn part(self, range: Range<usize>) -> Self {
+    pub fn slice(self, range: Range<usize>) -> Self {
         check(&range, self.len);
         Self { start: self.start + range.start, len: range.len(), ..self }
     }
@@ -76,66 +76,66 @@ impl<'a, A> Part<'a, A> {
     ///
     /// # Panics
     /// If the last row is not whole.
-    pub fn rows_of(self, columns: usize) -> Matrix<'a, A> {
+    pub fn rows_of(self, columns: usize) -> DeviceMatrix<'a, A> {
         let layout = Layout::of(self.len, columns);
-        Matrix { part: self, layout, is_transposed: false }
+        DeviceMatrix { slice: self, layout, is_transposed: false }
     }
 
     /// It as matrices that stand in it as the layout says.
     ///
     /// # Panics
     /// If they go beyond the end.
-    pub fn laid_out(self, layout: Layout) -> Matrix<'a, A> {
+    pub fn laid_out(self, layout: Layout) -> DeviceMatrix<'a, A> {
         layout.check(self.len);
-        Matrix { part: self, layout, is_transposed: false }
+        DeviceMatrix { slice: self, layout, is_transposed: false }
     }
 }
 
-/// Part of an array, to be written.
+/// Slice of an array, to be written.
 #[derive(Debug)]
-pub struct PartMut<'a, A: ?Sized> {
+pub struct SliceMut<'a, A: ?Sized> {
     pub(super) array: &'a mut A,
     pub(super) start: usize,
     /// How long the part is.
     pub len: usize,
 }
 
-impl<'a, A> PartMut<'a, A> {
+impl<'a, A> SliceMut<'a, A> {
     /// Some of it.
     ///
     /// # Panics
     /// If the range goes beyond the end.
-    pub fn part_mut(&mut self, range: Range<usize>) -> PartMut<'_, A> {
+    pub fn slice_mut(&mut self, range: Range<usize>) -> SliceMut<'_, A> {
         check(&range, self.len);
-        PartMut { array: self.array, start: self.start + range.start, len: range.len() }
+        SliceMut { array: self.array, start: self.start + range.start, len: range.len() }
     }
 
     /// All of it, for a while.
-    pub fn reborrow(&mut self) -> PartMut<'_, A> {
-        self.part_mut(0..self.len)
+    pub fn reborrow(&mut self) -> SliceMut<'_, A> {
+        self.slice_mut(0..self.len)
     }
 
     /// All of it, to be read from now on.
-    pub fn read(self) -> Part<'a, A> {
-        Part { array: self.array, start: self.start, len: self.len }
+    pub fn read(self) -> Slice<'a, A> {
+        Slice { array: self.array, start: self.start, len: self.len }
     }
 
     /// It as a matrix whose rows stand one after the other.
     ///
     /// # Panics
     /// If the last row is not whole.
-    pub fn rows_of(self, columns: usize) -> MatrixMut<'a, A> {
+    pub fn rows_of(self, columns: usize) -> DeviceMatrixMut<'a, A> {
         let layout = Layout::of(self.len, columns);
-        MatrixMut { part: self, layout }
+        DeviceMatrixMut { slice: self, layout }
     }
 
     /// It as matrices that stand in it as the layout says.
     ///
     /// # Panics
     /// If they go beyond the end.
-    pub fn laid_out(self, layout: Layout) -> MatrixMut<'a, A> {
+    pub fn laid_out(self, layout: Layout) -> DeviceMatrixMut<'a, A> {
         layout.check(self.len);
-        MatrixMut { part: self, layout }
+        DeviceMatrixMut { slice: self, layout }
     }
 }
 
@@ -181,13 +181,13 @@ impl Layout {
 
 /// Matrices in a part of an array, or their transposes.
 #[derive(Debug)]
-pub struct Matrix<'a, A> {
-    pub(super) part: Part<'a, A>,
+pub struct DeviceMatrix<'a, A> {
+    pub(super) slice: Slice<'a, A>,
     pub(super) layout: Layout,
     pub(super) is_transposed: bool,
 }
 
-impl<A> Matrix<'_, A> {
+impl<A> DeviceMatrix<'_, A> {
     /// Rows become columns; nothing is moved.
     pub fn transposed(self) -> Self {
         Self { is_transposed: !self.is_transposed, ..self }
@@ -202,26 +202,26 @@ impl<A> Matrix<'_, A> {
     }
 }
 
-impl<A> Clone for Matrix<'_, A> {
+impl<A> Clone for DeviceMatrix<'_, A> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<A> Copy for Matrix<'_, A> {}
+impl<A> Copy for DeviceMatrix<'_, A> {}
 
 /// Matrices in a part of an array, to be written.
 #[derive(Debug)]
-pub struct MatrixMut<'a, A> {
-    pub(super) part: PartMut<'a, A>,
+pub struct DeviceMatrixMut<'a, A> {
+    pub(super) slice: SliceMut<'a, A>,
     pub(super) layout: Layout,
 }
 
 /// The shape of a product, checked: m, k, n and how many.
 pub(super) fn shape_of_product<A>(
-    into: &MatrixMut<'_, A>,
-    left: &Matrix<'_, A>,
-    right: &Matrix<'_, A>,
+    into: &DeviceMatrixMut<'_, A>,
+    left: &DeviceMatrix<'_, A>,
+    right: &DeviceMatrix<'_, A>,
 ) -> [usize; 4] {
     let ((m, k), (k_right, n)) = (left.shape(), right.shape());
     let batch = into.layout.batch;
@@ -232,7 +232,7 @@ pub(super) fn shape_of_product<A>(
 }
 
 /// The layouts of a matrix and of what takes its place, checked.
-pub(super) fn one_by_one<A>(into: &MatrixMut<'_, A>, from: &Matrix<'_, A>) -> [Layout; 2] {
+pub(super) fn one_by_one<A>(into: &DeviceMatrixMut<'_, A>, from: &DeviceMatrix<'_, A>) -> [Layout; 2] {
     let layouts = [into.layout, from.layout];
     let [shape, other] = layouts.map(|layout| [layout.rows, layout.columns, layout.batch]);
     assert!(shape == other && shape[2] == 1 && !from.is_transposed, "{layouts:?}");

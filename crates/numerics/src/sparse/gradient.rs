@@ -14,8 +14,8 @@
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-use crate::prefetch::{AHEAD, prefetch};
-use crate::vector::axpy_in_lanes;
+use super::prefetch::{AHEAD, prefetch};
+use super::vector::axpy_in_lanes;
 use crate::{Real, Table, axpy, dot};
 
 /// How many shards a table has: enough for 16 threads to share them evenly although few rows take most

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaGraph, CudaSlice, DevicePtr, DeviceRepr};
 
-use super::{Array, Part, PartMut};
+use super::{Array, Slice, SliceMut};
 use crate::Result;
 use gpu::Gpu;
 
@@ -69,39 +69,39 @@ impl<T> Array for CudaArray<T> {
     }
 }
 
-impl<T> Part<'_, CudaArray<T>> {
+impl<T> Slice<'_, CudaArray<T>> {
     /// The address of its first number.
     fn address(&self) -> u64 {
         self.array.first + (self.start * size_of::<T>()) as u64
     }
 }
 
-impl<T> PartMut<'_, CudaArray<T>> {
+impl<T> SliceMut<'_, CudaArray<T>> {
     /// The address of its first number.
     fn address(&self) -> u64 {
         self.array.first + (self.start * size_of::<T>()) as u64
     }
 }
 
-/// Work as a CUDA graph. The first run is not recorded: in it cuBLAS makes its choices.
+/// Work as a CUDA graph. The first run is not graph: in it cuBLAS makes its choices.
 #[derive(Default)]
-pub struct Recorded {
+pub struct Graph {
     was_run: bool,
-    graph: Option<Graph>,
+    captured: Option<Captured>,
 }
 
-struct Graph(CudaGraph);
+struct Captured(CudaGraph);
 
 #[expect(unsafe_code, reason = "a graph is used by one thread at a time")]
-// SAFETY: CUDA asks that a graph is not used by two threads at once; `Recorded` gives it out by `&mut` alone.
-unsafe impl Send for Graph {}
+// SAFETY: CUDA asks that a graph is not used by two threads at once; `Graph` gives it out by `&mut` alone.
+unsafe impl Send for Captured {}
 #[expect(unsafe_code, reason = "a graph is used by one thread at a time")]
 // SAFETY: as above; nothing is done with a graph by `&`.
-unsafe impl Sync for Graph {}
+unsafe impl Sync for Captured {}
 
-impl fmt::Debug for Recorded {
+impl fmt::Debug for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Recorded").field("is_recorded", &self.graph.is_some()).finish()
+        f.debug_struct("Graph").field("is_captured", &self.captured.is_some()).finish()
     }
 }
 

@@ -11,7 +11,7 @@ use crate::device::Layout;
 
 /// A matrix in a slice, row after row, or the transpose of one.
 #[derive(Clone, Copy, Debug)]
-pub struct Matrix<'a, R> {
+pub struct MatRef<'a, R> {
     values: &'a [R],
     rows: usize,
     columns: usize,
@@ -19,7 +19,7 @@ pub struct Matrix<'a, R> {
     column_stride: usize,
 }
 
-impl<'a, R: Real> Matrix<'a, R> {
+impl<'a, R: Real> MatRef<'a, R> {
     /// A matrix whose rows stand one after the other.
     ///
     /// # Panics
@@ -75,11 +75,11 @@ pub fn multiply<R: Real>(
     into: &mut [R],
     keep: R,
     scale: R,
-    left: Matrix<'_, R>,
-    right: Matrix<'_, R>,
+    left: MatRef<'_, R>,
+    right: MatRef<'_, R>,
 ) {
     assert_eq!(into.len(), left.rows * right.columns, "outer dimensions of a product");
-    let into = Into::new(into, right.columns, left, right);
+    let into = Output::new(into, right.columns, left, right);
     into.tile(keep, scale, left, right);
 }
 
@@ -88,10 +88,10 @@ pub(crate) fn multiply_in_tiles<R: Real>(
     (into, row_stride): (&mut [R], usize),
     keep: R,
     scale: R,
-    left: Matrix<'_, R>,
-    right: Matrix<'_, R>,
+    left: MatRef<'_, R>,
+    right: MatRef<'_, R>,
 ) {
-    let into = Into::new(into, row_stride, left, right);
+    let into = Output::new(into, row_stride, left, right);
     let [height, width] = tile(left.rows, left.columns, right.columns);
     let n_across = right.columns.div_ceil(width);
     let n_tiles = left.rows.div_ceil(height) * n_across;
@@ -107,7 +107,7 @@ pub(crate) fn multiply_batch<'a, R: Real>(
     into: &mut [R],
     layout: Layout,
     [keep, scale]: [R; 2],
-    factors: &(impl Fn(usize) -> (Matrix<'a, R>, Matrix<'a, R>) + Sync),
+    factors: &(impl Fn(usize) -> (MatRef<'a, R>, MatRef<'a, R>) + Sync),
 ) {
     let Layout { rows, columns, row_stride, batch, batch_stride } = layout;
     let after_another = batch_stride >= end([rows, columns], row_stride);
@@ -115,7 +115,7 @@ pub(crate) fn multiply_batch<'a, R: Real>(
     assert!(after_another || side_by_side, "results that don't overlap");
     let reach = batch.saturating_sub(1) * batch_stride + end([rows, columns], row_stride);
     assert!(reach <= into.len(), "outer dimensions of a product");
-    let into = Into { first: into.as_mut_ptr(), row_stride };
+    let into = Output { first: into.as_mut_ptr(), row_stride };
     (0..batch).into_par_iter().for_each(|i| {
         let (left, right) = factors(i);
         assert_eq!([left.rows, right.columns], [rows, columns], "outer dimensions of a product");
@@ -144,20 +144,20 @@ fn tile(m: usize, k: usize, n: usize) -> [usize; 2] {
 
 /// Where a product goes; its tiles are written by several threads at once.
 #[derive(Clone, Copy)]
-struct Into<R> {
+struct Output<R> {
     first: *mut R,
     row_stride: usize,
 }
 
 #[expect(unsafe_code, reason = "tiles of one matrix are written by several threads")]
 // SAFETY: every tile is given to one thread alone, and tiles don't overlap.
-unsafe impl<R: Send> Send for Into<R> {}
+unsafe impl<R: Send> Send for Output<R> {}
 #[expect(unsafe_code, reason = "tiles of one matrix are written by several threads")]
 // SAFETY: as above.
-unsafe impl<R: Send> Sync for Into<R> {}
+unsafe impl<R: Send> Sync for Output<R> {}
 
-impl<R: Real> Into<R> {
-    fn new(into: &mut [R], row_stride: usize, left: Matrix<'_, R>, right: Matrix<'_, R>) -> Self {
+impl<R: Real> Output<R> {
+    fn new(into: &mut [R], row_stride: usize, left: MatRef<'_, R>, right: MatRef<'_, R>) -> Self {
         assert_eq!(left.columns, right.rows, "inner dimensions of a product");
         let shape = [left.rows, right.columns];
         assert!(end(shape, row_stride) <= into.len(), "outer dimensions of a product");
@@ -168,10 +168,10 @@ impl<R: Real> Into<R> {
         Self { first: self.first.wrapping_add(row * self.row_stride + column), ..self }
     }
 
-    fn tile(self, keep: R, scale: R, left: Matrix<'_, R>, right: Matrix<'_, R>) {
+    fn tile(self, keep: R, scale: R, left: MatRef<'_, R>, right: MatRef<'_, R>) {
         #[expect(unsafe_code, reason = "the only door to the `gemm` crate")]
         // SAFETY: the constructors check that a matrix stays within its slice, transposing and cutting keep
-        // that, and `Into::new` checks that m × n numbers at its stride stay within what it was made of; all
+        // that, and `Output::new` checks that m × n numbers at its stride stay within what it was made of; all
         // strides follow from these shapes. `Real` is implemented for f32 and f64 alone, which `gemm` knows.
         unsafe {
             gemm::gemm(
@@ -228,7 +228,7 @@ mod tests {
                     expected[i * n + j] -= 0.3 * sum;
                 }
             }
-            let (l, r) = (Matrix::new(&left, k), Matrix::new(&right, n));
+            let (l, r) = (MatRef::new(&left, k), MatRef::new(&right, n));
             let mut straight = into.clone();
             multiply(&mut straight, keep, -0.3, l, r);
             // (left · right)ᵀ = rightᵀ · leftᵀ.
@@ -252,7 +252,7 @@ mod tests {
         };
         for [m, k, n] in [[200, 70, 90], [50, 70, 400]] {
             let (left, right) = (numbers(m * k, 1), numbers(k * n, 2));
-            let (left, right) = (Matrix::new(&left, k), Matrix::new(&right, n));
+            let (left, right) = (MatRef::new(&left, k), MatRef::new(&right, n));
             let mut whole = numbers(m * n, 3);
             let mut tiled = vec![9.0; m * (n + 1)];
             for (row, values) in whole.chunks(n).enumerate() {
@@ -274,7 +274,7 @@ mod tests {
         let mut into = [0.0; 8];
         let layout = Layout { rows: 2, columns: 2, row_stride: 4, batch: 2, batch_stride: 2 };
         multiply_batch(&mut into, layout, [0.0, 1.0], &|i| {
-            (Matrix::new(&left[2 * i..][..2], 1), Matrix::new(&right, 2))
+            (MatRef::new(&left[2 * i..][..2], 1), MatRef::new(&right, 2))
         });
         assert_eq!(into, [5.0, 6.0, 15.0, 18.0, 10.0, 12.0, 20.0, 24.0]);
     }

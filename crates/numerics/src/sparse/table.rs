@@ -7,9 +7,9 @@ use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
 use crate::Real;
-use crate::pages::Pages;
-use crate::prefetch::{AHEAD, prefetch};
-use crate::vector::{axpy_in_lanes, dot_in_lanes};
+use crate::sparse::pages::Pages;
+use super::prefetch::{AHEAD, prefetch};
+use super::vector::{axpy_in_lanes, dot_in_lanes};
 
 /// A matrix of `rows` × `dim` numbers.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,318 @@
+//! [`Cpu`]: every operation on the processor, in blocks that depend on shapes alone, on all threads.
+
+mod elementwise;
+mod lstm;
+mod optimise;
+mod rows;
+mod softmax;
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use super::slice::{one_by_one, shape_of_product};
+use super::{Array, Device, Lstm, DeviceMatrix, DeviceMatrixMut, Slice, SliceMut, Targets, Trace};
+use crate::sparse::pages::Pages;
+use super::product;
+use crate::{Error, Real, Result};
+
+/// The processor.
+#[derive(Clone, Debug, Default)]
+pub struct Cpu<R> {
+    /// How it fails, in tests alone.
+    faults: Option<Arc<Faults>>,
+    real: PhantomData<R>,
+}
+
+/// How a device fails on purpose; see [`crate::testing`].
+#[derive(Debug)]
+struct Faults {
+    /// How many more allocations, writes and reads succeed.
+    calls_left: AtomicUsize,
+    /// How many numbers an array may hold.
+    memory: usize,
+}
+
+/// A CPU device that is lost after `n` allocations, writes and reads: what happens when a device fails in the middle.
+pub fn cpu_lost_after<R>(n: usize) -> Cpu<R> {
+    faulty(Faults { calls_left: AtomicUsize::new(n), memory: usize::MAX })
+}
+
+/// A CPU device that has too little memory for arrays of more than `n` numbers.
+pub fn cpu_with_memory<R>(n: usize) -> Cpu<R> {
+    faulty(Faults { calls_left: AtomicUsize::new(usize::MAX), memory: n })
+}
+
+fn faulty<R>(faults: Faults) -> Cpu<R> {
+    Cpu { faults: Some(Arc::new(faults)), real: PhantomData }
+}
+
+impl<R> Cpu<R> {
+    /// Counts a call, where the device is to fail.
+    fn check(&self) -> Result<()> {
+        let Some(faults) = &self.faults else { return Ok(()) };
+        let count = |n: usize| n.checked_sub(1);
+        let counted = faults.calls_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count);
+        counted.map(drop).map_err(|_| Error::DeviceLost {
+            device: "CPU".to_owned(),
+            reason: "a fault on purpose".to_owned(),
+        })
+    }
+}
+
+impl<R: Real> Array for Pages<R> {
+    fn len(&self) -> usize {
+        <[R]>::len(self)
+    }
+}
+
+impl Array for Vec<u32> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+}
+
+impl<'a, T: 'a, A: std::ops::Deref<Target = [T]>> Slice<'a, A> {
+    fn get(self) -> &'a [T] {
+        &self.array[self.start..][..self.len]
+    }
+}
+
+impl<'a, T: 'a, A: std::ops::DerefMut<Target = [T]>> SliceMut<'a, A> {
+    fn get(self) -> &'a mut [T] {
+        &mut self.array[self.start..][..self.len]
+    }
+}
+
+impl<'a, R: Real> DeviceMatrix<'a, Pages<R>> {
+    /// One of them.
+    fn get(&self, which: usize) -> product::MatRef<'a, R> {
+        let layout = self.layout;
+        let values = &self.slice.get()[which * layout.batch_stride..];
+        let matrix =
+            product::MatRef::strided(values, [layout.rows, layout.columns], layout.row_stride);
+        if self.is_transposed { matrix.transposed() } else { matrix }
+    }
+}
+
+impl<R: Real> Device for Cpu<R> {
+    type Real = R;
+    type Array = Pages<R>;
+    type Words = Vec<u32>;
+    type Graph = ();
+
+    fn zeros(&self, len: usize) -> Result<Pages<R>> {
+        self.check()?;
+        let is_possible = self.faults.as_ref().is_none_or(|faults| len <= faults.memory);
+        is_possible.then(|| Pages::try_zeros(len)).flatten().ok_or_else(|| Error::OutOfMemory {
+            device: "CPU".to_owned(),
+            needed: len.saturating_mul(size_of::<R>()) / 1_000_000,
+            free: None,
+        })
+    }
+
+    fn words(&self, words: &[u32]) -> Result<Vec<u32>> {
+        self.check()?;
+        Ok(words.to_vec())
+    }
+
+    fn write(&self, into: SliceMut<'_, Pages<R>>, values: &[R]) -> Result<()> {
+        self.check()?;
+        into.get().copy_from_slice(values);
+        Ok(())
+    }
+
+    fn write_words(&self, into: SliceMut<'_, Vec<u32>>, words: &[u32]) -> Result<()> {
+        self.check()?;
+        into.get().copy_from_slice(words);
+        Ok(())
+    }
+
+    fn read(&self, from: Slice<'_, Pages<R>>) -> Result<Vec<R>> {
+        self.check()?;
+        Ok(from.get().to_vec())
+    }
+
+    fn capture_or_replay(&self, (): &mut (), mut work: impl FnMut()) {
+        work();
+    }
+
+    fn fill(&self, into: SliceMut<'_, Pages<R>>, value: f64) {
+        elementwise::fill(into.get(), R::from_f64(value));
+    }
+
+    fn copy(&self, into: SliceMut<'_, Pages<R>>, from: Slice<'_, Pages<R>>) {
+        into.get().copy_from_slice(from.get());
+    }
+
+    fn copy_rows(&self, into: DeviceMatrixMut<'_, Pages<R>>, from: DeviceMatrix<'_, Pages<R>>) {
+        let layouts = one_by_one(&into, &from);
+        rows::copy(into.slice.get(), from.slice.get(), layouts);
+    }
+
+    fn add(&self, into: SliceMut<'_, Pages<R>>, scale: f64, from: Slice<'_, Pages<R>>) {
+        elementwise::add(into.get(), R::from_f64(scale), from.get());
+    }
+
+    fn multiply(
+        &self,
+        into: DeviceMatrixMut<'_, Pages<R>>,
+        [keep, scale]: [f64; 2],
+        left: DeviceMatrix<'_, Pages<R>>,
+        right: DeviceMatrix<'_, Pages<R>>,
+    ) {
+        let [_, _, _, batch] = shape_of_product(&into, &left, &right);
+        let (keep, scale, layout) = (R::from_f64(keep), R::from_f64(scale), into.layout);
+        let into = into.slice.get();
+        if batch == 1 {
+            let into = (into, layout.row_stride);
+            return product::multiply_in_tiles(into, keep, scale, left.get(0), right.get(0));
+        }
+        product::multiply_batch(into, layout, [keep, scale], &|i| (left.get(i), right.get(i)));
+    }
+
+    fn gather_rows(
+        &self,
+        into: SliceMut<'_, Pages<R>>,
+        table: Slice<'_, Pages<R>>,
+        words: Slice<'_, Vec<u32>>,
+    ) {
+        rows::gather(into.get(), table.get(), words.get());
+    }
+
+    fn scatter_add_rows(
+        &self,
+        table: SliceMut<'_, Pages<R>>,
+        words: Slice<'_, Vec<u32>>,
+        from: Slice<'_, Pages<R>>,
+    ) {
+        rows::scatter_add(table.get(), words.get(), from.get());
+    }
+
+    fn sum_rows(&self, into: SliceMut<'_, Pages<R>>, keep: f64, from: DeviceMatrix<'_, Pages<R>>) {
+        rows::sum(into.get(), R::from_f64(keep), from.slice.get(), from.layout.row_stride);
+    }
+
+    fn dropout(
+        &self,
+        values: SliceMut<'_, Pages<R>>,
+        probability: f64,
+        draw: Slice<'_, Vec<u32>>,
+        layer: u32,
+    ) {
+        elementwise::dropout(values.get(), probability, draw.get(), layer);
+    }
+
+    fn relu_tail(&self, values: SliceMut<'_, Pages<R>>, columns: usize, first: usize) {
+        rows::relu_tail(values.get(), columns, first);
+    }
+
+    fn relu_tail_backward(
+        &self,
+        gradient: SliceMut<'_, Pages<R>>,
+        outputs: Slice<'_, Pages<R>>,
+        columns: usize,
+        first: usize,
+    ) {
+        rows::relu_tail_backward(gradient.get(), outputs.get(), columns, first);
+    }
+
+    fn smooth_rows(
+        &self,
+        into: SliceMut<'_, Pages<R>>,
+        from: Slice<'_, Pages<R>>,
+        bounds: Slice<'_, Vec<u32>>,
+        reach: usize,
+    ) {
+        rows::smooth(into.get(), from.get(), bounds.get(), reach);
+    }
+
+    fn softmax_rows(&self, scores: SliceMut<'_, Pages<R>>, bounds: Slice<'_, Vec<u32>>) {
+        softmax::rows(scores.get(), bounds.get());
+    }
+
+    fn softmax_rows_backward(
+        &self,
+        gradient: SliceMut<'_, Pages<R>>,
+        attention: Slice<'_, Pages<R>>,
+        columns: usize,
+    ) {
+        softmax::rows_backward(gradient.get(), attention.get(), columns);
+    }
+
+    fn cross_entropy(
+        &self,
+        scores: DeviceMatrixMut<'_, Pages<R>>,
+        bias: Slice<'_, Pages<R>>,
+        targets: Targets<'_, Vec<u32>>,
+        losses: SliceMut<'_, Pages<R>>,
+    ) {
+        let (words, scale) = (targets.words.get(), R::from_f64(targets.scale));
+        let scores = (scores.slice.get(), scores.layout.row_stride);
+        softmax::cross_entropy(scores, bias.get(), (words, scale), losses.get());
+    }
+
+    fn log_probs(
+        &self,
+        into: SliceMut<'_, Pages<R>>,
+        scores: DeviceMatrix<'_, Pages<R>>,
+        bias: Slice<'_, Pages<R>>,
+        words: Slice<'_, Vec<u32>>,
+    ) {
+        let scores = (scores.slice.get(), scores.layout);
+        softmax::log_probs(into.get(), scores, bias.get(), words.get());
+    }
+
+    fn lstm_forward(&self, lstm: Lstm<'_, Pages<R>>, trace: &mut Trace<Pages<R>>) {
+        lstm::forward(lstm, trace);
+    }
+
+    fn lstm_backward(
+        &self,
+        lstm: Lstm<'_, Pages<R>>,
+        outputs: Slice<'_, Pages<R>>,
+        trace: &mut Trace<Pages<R>>,
+    ) {
+        lstm::backward(lstm, outputs.get(), trace);
+    }
+
+    fn sum_of_squares(&self, into: SliceMut<'_, Pages<R>>, from: Slice<'_, Pages<R>>) {
+        into.get()[0] = R::from_f64(optimise::sum_of_squares(from.get()));
+    }
+
+    fn descend(
+        &self,
+        values: SliceMut<'_, Pages<R>>,
+        gradient: Slice<'_, Pages<R>>,
+        settings: Slice<'_, Pages<R>>,
+    ) {
+        optimise::descend(values.get(), gradient.get(), settings.get());
+    }
+
+    fn adam(
+        &self,
+        values: SliceMut<'_, Pages<R>>,
+        moments: SliceMut<'_, Pages<R>>,
+        gradient: Slice<'_, Pages<R>>,
+        settings: Slice<'_, Pages<R>>,
+    ) {
+        let (values, moments) = (values.get(), moments.get());
+        optimise::adam(values, moments, gradient.get(), settings.get());
+    }
+}
+
+/// How many numbers a thread takes at a time where they don't depend on each other.
+const BLOCK: usize = 1 << 15;
+
+/// Does something with each row, on all threads; the second argument is the row's number.
+fn for_each_row<R: Real>(values: &mut [R], columns: usize, work: impl Fn(&mut [R], usize) + Sync) {
+    let columns = columns.max(1);
+    let n_rows = (BLOCK / columns).max(1);
+    values.par_chunks_mut(n_rows * columns).enumerate().for_each(|(block, values)| {
+        for (row, values) in values.chunks_mut(columns).enumerate() {
+            work(values, block * n_rows + row);
+        }
+    });
+}
