@@ -10,7 +10,7 @@
 //! window of text may look at, embedded once, and each word has bounds within it: the scores of a
 //! context are one product, exact for each word.
 
-use numerics::device::{Array, Device, Layout, DeviceMatrix, DeviceMatrixMut, Slice, SliceMut};
+use numerics::device::{Array, Device, DeviceMatrix, DeviceMatrixMut, Layout, Slice, SliceMut};
 
 use crate::contexts::Contexts;
 use crate::parameters::{Initial, Parameter, Parameters, Plan};

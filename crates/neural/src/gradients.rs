@@ -1,8 +1,8 @@
 //! Checks of the gradients of layers and whole networks against central differences in `f64`, for the tests.
 
 use numerics::Table;
-use numerics::testing::worst_error_of_smooth;
 use numerics::device::{Cpu, Device};
+use numerics::testing::worst_error_of_smooth;
 
 use crate::Parameters;
 use crate::parameters::Parameter;

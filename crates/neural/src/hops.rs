@@ -21,7 +21,7 @@
 
 use std::ops::Range;
 
-use numerics::device::{Array, Device, Layout, DeviceMatrix, Slice, SliceMut};
+use numerics::device::{Array, Device, DeviceMatrix, Layout, Slice, SliceMut};
 
 use crate::parameters::{Initial, Parameter, Parameters, Plan};
 use crate::runs::Runs;

@@ -533,7 +533,8 @@ mod tests {
 
     #[test]
     fn a_lost_device_is_an_error_of_the_step() {
-        let mut network = LstmLm::new(&numerics::testing::cpu_lost_after::<f32>(50), config(), None).unwrap();
+        let mut network =
+            LstmLm::new(&numerics::testing::cpu_lost_after::<f32>(50), config(), None).unwrap();
         let error = windows(20).iter().find_map(|window| network.step(window, 0.5).err()).unwrap();
         assert_eq!(error.to_string(), "CPU: lost: a fault on purpose");
         assert!(error.hint().unwrap().contains("checkpoint"));

@@ -3,7 +3,9 @@
 //! This is most of the work of a language model: with 512 units and 53,628 words the three products here
 //! are nine tenths of a step. So the scores are written once, and their gradient takes their place.
 
-use numerics::device::{Array, Device, Layout, DeviceMatrix, DeviceMatrixMut, Slice, SliceMut, Targets};
+use numerics::device::{
+    Array, Device, DeviceMatrix, DeviceMatrixMut, Layout, Slice, SliceMut, Targets,
+};
 
 use crate::Result;
 use crate::parameters::{Initial, Parameter, Parameters, Plan};

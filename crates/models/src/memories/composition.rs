@@ -89,8 +89,8 @@ fn ramp<R: Real>(vector: &mut [R]) {
 
 #[cfg(test)]
 mod tests {
-    use numerics::testing::{dense, worst_error};
     use numerics::dot;
+    use numerics::testing::{dense, worst_error};
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 

@@ -16,7 +16,7 @@ mod slice;
 
 pub use cpu::Cpu;
 pub use cuda::Cuda;
-pub use slice::{Array, Layout, DeviceMatrix, DeviceMatrixMut, Slice, SliceMut};
+pub use slice::{Array, DeviceMatrix, DeviceMatrixMut, Layout, Slice, SliceMut};
 
 use std::fmt::Debug;
 
@@ -83,7 +83,11 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     ///
     /// # Shapes
     /// One matrix each, as many rows and columns, not transposed.
-    fn copy_rows(&self, into: DeviceMatrixMut<'_, Self::Array>, from: DeviceMatrix<'_, Self::Array>);
+    fn copy_rows(
+        &self,
+        into: DeviceMatrixMut<'_, Self::Array>,
+        from: DeviceMatrix<'_, Self::Array>,
+    );
 
     /// `into += scale · from`.
     fn add(&self, into: SliceMut<'_, Self::Array>, scale: f64, from: Slice<'_, Self::Array>);
@@ -127,7 +131,12 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     ///
     /// # Shapes
     /// `into` n, `from` m × n.
-    fn sum_rows(&self, into: SliceMut<'_, Self::Array>, keep: f64, from: DeviceMatrix<'_, Self::Array>);
+    fn sum_rows(
+        &self,
+        into: SliceMut<'_, Self::Array>,
+        keep: f64,
+        from: DeviceMatrix<'_, Self::Array>,
+    );
 
     /// Sets each number to 0 with some probability and multiplies the others, so that the mean stays
     /// (Srivastava et al. 2014). The draw, [seed, step], and the layer's number decide which: the same

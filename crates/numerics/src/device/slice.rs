@@ -232,7 +232,10 @@ pub(super) fn shape_of_product<A>(
 }
 
 /// The layouts of a matrix and of what takes its place, checked.
-pub(super) fn one_by_one<A>(into: &DeviceMatrixMut<'_, A>, from: &DeviceMatrix<'_, A>) -> [Layout; 2] {
+pub(super) fn one_by_one<A>(
+    into: &DeviceMatrixMut<'_, A>,
+    from: &DeviceMatrix<'_, A>,
+) -> [Layout; 2] {
     let layouts = [into.layout, from.layout];
     let [shape, other] = layouts.map(|layout| [layout.rows, layout.columns, layout.batch]);
     assert!(shape == other && shape[2] == 1 && !from.is_transposed, "{layouts:?}");

@@ -6,10 +6,10 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-use crate::Real;
-use crate::sparse::pages::Pages;
 use super::prefetch::{AHEAD, prefetch};
 use super::vector::{axpy_in_lanes, dot_in_lanes};
+use crate::Real;
+use crate::sparse::pages::Pages;
 
 /// A matrix of `rows` × `dim` numbers.
 #[derive(Clone, Debug, PartialEq)]

@@ -162,7 +162,8 @@ fn a_device_with_too_little_memory_is_told_of_and_the_processor_takes_over() {
     let learning = Learning::new(&design, &settings, &training).unwrap().0;
     let error = learning.on(numerics::testing::cpu_with_memory(1000)).unwrap_err();
     assert!(matches!(error, Error::Device(numerics::Error::OutOfMemory { .. })), "{error}");
-    let (tables, _) = with_fallback(&learning, Ok(numerics::testing::cpu_with_memory(1000)), &note).unwrap();
+    let (tables, _) =
+        with_fallback(&learning, Ok(numerics::testing::cpu_with_memory(1000)), &note).unwrap();
     let warning = "CPU: out of memory: 0 MB more are needed; the processor takes over, from the last \
                    checkpoint if there is one";
     assert_eq!(*told.lock().unwrap(), [warning]);

@@ -5,9 +5,9 @@
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
+use crate::device::product::{MatRef, multiply_in_tiles};
 use crate::device::{Lstm, Trace};
 use crate::sparse::pages::Pages;
-use crate::device::product::{MatRef, multiply_in_tiles};
 use crate::{Real, axpy};
 
 pub fn forward<R: Real>(lstm: Lstm<'_, Pages<R>>, trace: &mut Trace<Pages<R>>) {

@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::slice::{one_by_one, shape_of_product};
-use super::{Array, Device, Lstm, DeviceMatrix, DeviceMatrixMut, Slice, SliceMut, Targets, Trace};
-use crate::sparse::pages::Pages;
 use super::product;
+use super::slice::{one_by_one, shape_of_product};
+use super::{Array, Device, DeviceMatrix, DeviceMatrixMut, Lstm, Slice, SliceMut, Targets, Trace};
+use crate::sparse::pages::Pages;
 use crate::{Error, Real, Result};
 
 /// The processor.

@@ -7,7 +7,7 @@ use super::launch::{THREADS, launch};
 use super::{Captured, Cuda, Graph, Numbers, Words, lstm, product};
 use crate::Result;
 use crate::device::slice::one_by_one;
-use crate::device::{Device, Lstm, DeviceMatrix, DeviceMatrixMut, Slice, SliceMut, Targets, Trace};
+use crate::device::{Device, DeviceMatrix, DeviceMatrixMut, Lstm, Slice, SliceMut, Targets, Trace};
 
 /// Threads in a block that has a row of scores of a whole vocabulary.
 const ROW_THREADS: usize = 1024;

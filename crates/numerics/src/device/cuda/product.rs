@@ -5,7 +5,7 @@ use cudarc::cublas::{result as blas, sys};
 use super::Numbers;
 use super::gpu::{Gpu, said_by_blas};
 use crate::device::slice::shape_of_product;
-use crate::device::{Layout, DeviceMatrix, DeviceMatrixMut};
+use crate::device::{DeviceMatrix, DeviceMatrixMut, Layout};
 
 /// From one row to the next; cuBLAS wants that even where there is one row.
 fn row_stride(layout: Layout) -> i32 {
