@@ -10,6 +10,7 @@ use std::path::PathBuf;
 /// What can be done about an error. [`fmt::Display`] words it without flags or commands of any program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "a variant says what its fields are for")]
 pub enum Remedy {
     /// Advice that needs nothing of any program.
     Advice(Cow<'static, str>),

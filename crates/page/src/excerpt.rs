@@ -31,7 +31,7 @@ pub fn excerpt(set: &QuestionSet, places: &[usize]) -> QuestionSet {
 
 fn push_context(set: &mut QuestionSet, question: &Question<'_>) -> Range<usize> {
     let start = set.n_sentences();
-    for sentence in &question.context {
+    for sentence in question.context {
         let words: Vec<_> = sentence.iter().map(|&word| set.intern(question.word(word))).collect();
         set.push_sentence(words);
     }

@@ -63,7 +63,7 @@ pub struct ListedLook {
 pub fn context(question: &Question<'_>, explanation: &Explanation) -> Vec<Sentence> {
     let strengths = strengths(&explanation.looks);
     let mut start = 0;
-    let sentence = |words: &&[base::WordId]| {
+    let sentence = |words: &[base::WordId]| {
         let texts: Vec<&str> = words.iter().map(|&word| question.word(word)).collect();
         let mut tokens = plain(&texts, start);
         start += words.len();
@@ -104,7 +104,7 @@ fn join(tokens: &mut [Token]) {
 /// The strongest looks.
 pub fn looks(question: &Question<'_>, explanation: &Explanation) -> Vec<ListedLook> {
     let strengths = strengths(&explanation.looks);
-    let words: Vec<&str> = question.context_words().map(|word| question.word(word)).collect();
+    let words: Vec<&str> = question.context.words().iter().map(|&word| question.word(word)).collect();
     let mut order: Vec<usize> = (0..explanation.looks.len()).collect();
     order.sort_by(|&a, &b| strengths[b].total_cmp(&strengths[a]));
     let listed = order.into_iter().take(LISTED).filter_map(|place| {

@@ -13,6 +13,7 @@ mod id;
 mod inspect;
 pub mod news;
 mod question;
+mod sentences;
 mod set;
 mod transform;
 
@@ -34,5 +35,6 @@ pub use inspect::{
     SplitStatistics, Statistics, Totals,
 };
 pub use question::{Example, Question};
+pub use sentences::{Iter, SentenceBuffer, Sentences};
 pub use set::{BLANK, BLANK_WORD, BookText, NewQuestion, QuestionSet};
 pub use transform::{Anonymiser, Control, anonymise};

@@ -2,13 +2,15 @@
 
 use base::{Split, Vocabulary, WordClass, WordId};
 
+use crate::Sentences;
+
 /// What a model is asked: x = (q, S, C). It has no answer and no word class.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
     /// Turns the numbers of words back into words.
     pub vocabulary: &'a Vocabulary,
     /// S, the sentences before the query: 20 in the CBT.
-    pub context: Vec<&'a [WordId]>,
+    pub context: Sentences<'a>,
     /// q, with [`crate::BLANK`] in place of the missing word.
     pub query: &'a [WordId],
     /// k, the place of the missing word in the query.
@@ -18,19 +20,14 @@ pub struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    /// The word behind a number.
+    /// The spelling of a word.
     pub fn word(&self, id: WordId) -> &'a str {
         self.vocabulary.word(id)
-    }
-
-    /// The context as one running text.
-    pub fn context_words(&self) -> impl Iterator<Item = WordId> {
-        self.context.iter().flat_map(|sentence| sentence.iter().copied())
     }
 }
 
 /// A question with what is known about it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Example<'a> {
     /// The question itself.
     pub question: Question<'a>,

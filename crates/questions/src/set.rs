@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use base::{Vocabulary, WordId};
 
-use crate::{Example, Question, Split, WordClass};
+use crate::{Example, Question, Sentences, Split, WordClass};
 
 /// The word that stands for the missing word in every file format.
 pub const BLANK_WORD: &str = "XXXXX";
@@ -18,7 +19,7 @@ pub const BLANK: WordId = WordId(0);
 /// Questions, the text they are about, and the running text of their books.
 #[derive(Clone, Debug)]
 pub struct QuestionSet {
-    vocabulary: Vocabulary,
+    vocabulary: Arc<Vocabulary>,
     words: Vec<WordId>,
     sentence_ends: Vec<u32>,
     books: Vec<BookText>,
@@ -76,7 +77,7 @@ impl Default for QuestionSet {
         let mut vocabulary = Vocabulary::default();
         vocabulary.intern(BLANK_WORD);
         Self {
-            vocabulary,
+            vocabulary: Arc::new(vocabulary),
             words: Vec::new(),
             sentence_ends: Vec::new(),
             books: Vec::new(),
@@ -100,13 +101,17 @@ impl QuestionSet {
     }
 
     /// The words of all sentences, queries and candidates.
-    pub fn vocabulary(&self) -> &Vocabulary {
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
         &self.vocabulary
     }
 
     /// The number of a word in this set, given out now if it has none yet.
     pub fn intern(&mut self, word: &str) -> WordId {
-        self.vocabulary.intern(word)
+        // Most words are known: no need to make sure that the vocabulary is not shared.
+        match self.vocabulary.get(word) {
+            Some(id) => id,
+            None => Arc::make_mut(&mut self.vocabulary).intern(word),
+        }
     }
 
     /// The books that questions come from, and those whose running text is at hand.
@@ -125,12 +130,20 @@ impl QuestionSet {
         &self.words[start..self.sentence_ends[index] as usize]
     }
 
+    /// Consecutive sentences of the running text or of a context.
+    ///
+    /// # Panics
+    /// If the range reaches beyond [`Self::n_sentences`].
+    pub fn sentences(&self, range: Range<usize>) -> Sentences<'_> {
+        Sentences::of(&self.words, &self.sentence_ends, range)
+    }
+
     /// The question at a place, with all that is known about it.
     pub fn example(&self, index: usize) -> Example<'_> {
         Example {
             question: Question {
                 vocabulary: &self.vocabulary,
-                context: self.context(index).map(|sentence| self.sentence(sentence)).collect(),
+                context: self.sentences(self.context(index)),
                 query: self.query(index),
                 blank: self.blank(index),
                 candidates: self.candidates(index),
@@ -275,7 +288,8 @@ impl QuestionSet {
     /// without a vocabulary of its own.
     pub(crate) fn adopt(&mut self, part: &mut QuestionSet) {
         let words = std::mem::take(&mut part.vocabulary);
-        let numbers: Vec<WordId> = words.iter().map(|word| self.vocabulary.intern(word)).collect();
+        let vocabulary = Arc::make_mut(&mut self.vocabulary);
+        let numbers: Vec<WordId> = words.iter().map(|word| vocabulary.intern(word)).collect();
         for words in [&mut part.words, &mut part.queries, &mut part.candidates] {
             words.iter_mut().for_each(|word| *word = numbers[word.index()]);
         }

@@ -20,14 +20,15 @@ pub fn score_all(
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Vec<Vec<f32>>> {
     let reader = model.reader(set.vocabulary());
-    let question = |&place: &usize| {
-        let question = set.example(place).question;
-        controls.iter().fold(question, |question, control| control.apply(question))
-    };
     let batches: Vec<Vec<Vec<f32>>> = places
         .par_chunks(reader.batch())
         .map(|places| {
-            let questions: Vec<Question<'_>> = places.iter().map(question).collect();
+            let mut buffers = vec![Vec::new(); places.len()];
+            let controlled = |(&place, buffer)| {
+                Control::apply_all(controls, set.example(place).question, buffer)
+            };
+            let questions: Vec<Question<'_>> =
+                places.iter().zip(&mut buffers).map(controlled).collect();
             let scores = reader.score_many(&questions)?;
             questions.iter().zip(&scores).try_for_each(|(q, scores)| check_finite(q, scores))?;
             progress(places.len());

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What a model looked at; places are those of the running text [`questions::Question::context_words`].
+/// What a model looked at; places are those of the context's [`questions::Sentences::words`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explanation {
     /// The stretches of context that it weighed: memories, or the best one of each candidate.

@@ -156,9 +156,10 @@ struct Cache {
 
 impl Cache {
     fn new(question: &Question<'_>) -> Self {
-        let total = question.context_words().count() as f64;
+        let context = question.context.words();
+        let total = context.len() as f64;
         let share = |word: &WordId| {
-            let times = question.context_words().filter(|other| other == word).count();
+            let times = context.iter().filter(|&other| other == word).count();
             times as f64 / total.max(1.0)
         };
         let behind = &question.query[question.blank + 1..];

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use questions::Question;
+use questions::{Question, Sentences};
 
 use crate::Result;
 use crate::memories::windows::{Around, Encoding, KnownWords, Layout, Memories, Unit, with_middle};
@@ -95,12 +95,12 @@ impl Format {
         match self {
             Self::ContextAndQuery => {
                 let mut query = rows(question.query);
-                query.extend(question.context_words().map(|word| words.rows[word.index()]));
+                query.extend(question.context.words().iter().map(|word| words.rows[word.index()]));
                 Phrases { query, ..Phrases::default() }
             }
             Self::Query => Phrases { query: rows(question.query), ..Phrases::default() },
             Self::QueryWindow(layout) => {
-                let alone = Question { context: Vec::new(), ..question.clone() };
+                let alone = Question { context: Sentences::default(), ..*question };
                 windows.read(&alone, words, layout, Around::Candidates);
                 Phrases { query: windows.query.clone(), ..Phrases::default() }
             }
@@ -112,8 +112,8 @@ impl Format {
             }
             Self::Sentences(at_most) => {
                 let mut phrases = Phrases { query: rows(question.query), ..Phrases::default() };
-                let far = question.context.len().saturating_sub(at_most.unwrap_or(usize::MAX));
-                question.context[far..].iter().for_each(|words| phrases.push(rows(words)));
+                let near = question.context.last(at_most.unwrap_or(usize::MAX));
+                near.iter().for_each(|words| phrases.push(rows(words)));
                 phrases
             }
         }

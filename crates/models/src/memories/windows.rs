@@ -124,12 +124,12 @@ impl Layout {
     pub fn words_of(&self, question: &Question<'_>, instance: usize) -> Range<usize> {
         match self.unit {
             Unit::Windows => {
-                let n_words: usize = question.context.iter().map(|sentence| sentence.len()).sum();
+                let n_words = question.context.words().len();
                 instance.saturating_sub(self.half())..n_words.min(instance + self.half() + 1)
             }
             Unit::Sentences => {
                 let mut start = 0;
-                for sentence in &question.context {
+                for sentence in question.context {
                     if instance < start + sentence.len() {
                         return start..start + sentence.len();
                     }
@@ -251,7 +251,7 @@ impl Memories {
         around: Around,
     ) {
         self.text.clear();
-        question.context.iter().for_each(|sentence| self.text.extend_from_slice(sentence));
+        self.text.extend_from_slice(question.context.words());
         self.candidate_of.resize(words.rows.len(), NO_CANDIDATE);
         for (place, &candidate) in question.candidates.iter().enumerate().rev() {
             for variant in words.lowercase.variants(candidate) {
@@ -291,7 +291,7 @@ impl Memories {
     fn take_sentences(&mut self, question: &Question<'_>, words: &KnownWords<'_>) {
         let mut end = 0;
         let mut instances = self.instances.iter().peekable();
-        for sentence in &question.context {
+        for sentence in question.context {
             end += sentence.len() as u32;
             while instances.next_if(|&&instance| instance < end).is_some() {
                 self.rows.extend(sentence.iter().map(|word| words.rows[word.index()]));

@@ -2,7 +2,7 @@
 //! sentences before them as context.
 
 use base::WordId;
-use questions::{BLANK, Question};
+use questions::{BLANK, Question, Sentences};
 
 use crate::Part;
 
@@ -12,9 +12,9 @@ const CONTEXT: usize = 20;
 /// The words that can be asked for, numbered through all books.
 pub(crate) struct TextTargets<'a> {
     part: &'a Part<'a>,
-    sentences: Vec<&'a [WordId]>,
-    /// Sentences that have enough others before them in their book.
-    queries: Vec<u32>,
+    books: Vec<Sentences<'a>>,
+    /// Sentences that have enough others before them in their book: the book and the place in it.
+    queries: Vec<(u32, u32)>,
     /// For each of them, how many words there are up to its end.
     ends: Vec<u32>,
 }
@@ -28,19 +28,17 @@ pub(crate) struct Buffer {
 
 impl<'a> TextTargets<'a> {
     pub fn new(part: &'a Part<'a>) -> Self {
-        let (mut sentences, mut queries, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+        let books: Vec<Sentences<'a>> = part.books().collect();
+        let (mut queries, mut ends) = (Vec::new(), Vec::new());
         let mut end = 0;
-        for book in part.books() {
-            for (place, sentence) in book.enumerate() {
-                if place >= CONTEXT {
-                    end += sentence.len() as u32;
-                    queries.push(sentences.len() as u32);
-                    ends.push(end);
-                }
-                sentences.push(sentence);
+        for (book, sentences) in books.iter().enumerate() {
+            for (place, sentence) in sentences.iter().enumerate().skip(CONTEXT) {
+                end += sentence.len() as u32;
+                queries.push((book as u32, place as u32));
+                ends.push(end);
             }
         }
-        Self { part, sentences, queries, ends }
+        Self { part, books, queries, ends }
     }
 
     /// How many words can be asked for.
@@ -52,15 +50,16 @@ impl<'a> TextTargets<'a> {
     pub fn question<'b>(&'b self, number: u32, buffer: &'b mut Buffer) -> Question<'b> {
         let query = self.ends.partition_point(|&end| end <= number);
         let start = if query == 0 { 0 } else { self.ends[query - 1] };
-        let sentence = self.queries[query] as usize;
+        let (book, place) = self.queries[query];
+        let (book, place) = (self.books[book as usize], place as usize);
         let blank = (number - start) as usize;
         buffer.query.clear();
-        buffer.query.extend_from_slice(self.sentences[sentence]);
+        buffer.query.extend_from_slice(&book[place]);
         buffer.candidates.clear();
         buffer.candidates.push(std::mem::replace(&mut buffer.query[blank], BLANK));
         Question {
             vocabulary: self.part.vocabulary(),
-            context: self.sentences[sentence - CONTEXT..sentence].to_vec(),
+            context: book.slice(place - CONTEXT..place),
             query: &buffer.query,
             blank,
             candidates: &buffer.candidates,

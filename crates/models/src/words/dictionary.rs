@@ -38,8 +38,8 @@ impl Dictionary {
             .into_par_iter()
             .fold(none, |mut occurs, place| {
                 let question = part.example(place).question;
-                let texts = question.context.iter().chain([&question.query, &question.candidates]);
-                texts.copied().flatten().for_each(|word| occurs[word.index()] = true);
+                let texts = [question.context.words(), question.query, question.candidates];
+                texts.into_iter().flatten().for_each(|word| occurs[word.index()] = true);
                 occurs
             })
             .reduce(none, |a, b| a.iter().zip(&b).map(|(a, b)| a | b).collect());

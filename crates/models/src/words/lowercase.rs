@@ -45,7 +45,7 @@ impl Lowercase {
     pub fn question(&self, question: &Question<'_>) -> LowercaseQuestion {
         let all = |words: &[WordId]| words.iter().map(|&word| self.of(word)).collect();
         LowercaseQuestion {
-            context: question.context_words().map(|word| self.of(word)).collect(),
+            context: all(question.context.words()),
             query: all(question.query),
             blank: question.blank,
             candidates: all(question.candidates),

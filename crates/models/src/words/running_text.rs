@@ -2,6 +2,7 @@
 //! has questions only, the sentences of their contexts.
 
 use base::WordId;
+use questions::Sentences;
 
 use crate::baselines::max_frequency_corpus::contexts;
 use crate::{Error, Event, Part, Result, Training};
@@ -41,7 +42,7 @@ pub(crate) fn to_validate_on<'a>(training: &Training<'a>) -> Books<'a> {
 }
 
 fn books<'a>(part: &Part<'a>) -> Books<'a> {
-    let sentences = |book| -> Vec<&'a [WordId]> { Iterator::collect(with_words(book)) };
+    let sentences = |book: Sentences<'a>| with_words(book.iter()).collect::<Vec<_>>();
     part.books().map(sentences).filter(|book| !book.is_empty()).collect()
 }
 

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use goldilocks_models::{
     DeviceChoice, Entry, Event, MODELS, Model, Saved, Settings, Training, save, score_all,
 };
-use questions::{BLANK, Question, QuestionSet};
+use questions::{BLANK, Question, QuestionSet, SentenceBuffer, Sentences};
 use rayon::prelude::*;
 use tempfile::TempDir;
 
@@ -125,7 +125,7 @@ pub fn follows_permuted_candidates(entry: &Entry, set: &QuestionSet) -> Checked 
         candidates.rotate_left(1);
         let mut scores = reader.score(&question);
         scores.rotate_left(1);
-        let permuted = reader.score(&Question { candidates: &candidates, ..question.clone() });
+        let permuted = reader.score(&Question { candidates: &candidates, ..question });
         ensure(permuted == scores, || {
             format!("question {}: {permuted:?} instead of {scores:?}", question.id())
         })?;
@@ -175,15 +175,17 @@ pub fn answers_odd_questions(entry: &Entry, set: &QuestionSet) -> Checked {
             && scores.iter().all(|score| score.is_finite());
         ensure(sound, || format!("{what}: {scores:?} for {}", question.candidates.len()))
     };
+    let mut empty = SentenceBuffer::default();
+    (0..3).for_each(|_| empty.push([]));
     for example in odd.examples().step_by(STEP) {
         let question = example.question;
-        let lone = Question { query: &[BLANK], blank: 0, ..question.clone() };
+        let lone = Question { query: &[BLANK], blank: 0, ..question };
         finite("a plain question", &question)?;
         finite("a query of one word", &lone)?;
-        finite("an empty context", &Question { context: vec![], ..question.clone() })?;
-        finite("no words at all", &Question { context: vec![], ..lone })?;
-        finite("empty sentences", &Question { context: vec![&[]; 3], ..question.clone() })?;
-        finite("unknown candidates", &Question { candidates: &strangers, ..question.clone() })?;
+        finite("an empty context", &Question { context: Sentences::default(), ..question })?;
+        finite("no words at all", &Question { context: Sentences::default(), ..lone })?;
+        finite("empty sentences", &Question { context: empty.sentences(), ..question })?;
+        finite("unknown candidates", &Question { candidates: &strangers, ..question })?;
     }
     Ok(())
 }

@@ -166,7 +166,7 @@ impl<const FAULT: u8> Reader for PairsReader<'_, FAULT> {
         let fault = |candidate: usize| match FAULT {
             SCORES_PLACES => candidate as f32,
             SCORES_NUMBERS => question.candidates[candidate].0 as f32,
-            DIVIDES_BY_CONTEXT => 1.0 / question.context_words().count() as f32,
+            DIVIDES_BY_CONTEXT => 1.0 / question.context.words().len() as f32,
             _ => 0.0,
         };
         let scores = places.iter().enumerate();

@@ -621,7 +621,7 @@ mod tests {
                 prop_assert_eq!(question.candidates.len(), n_candidates);
                 let texts: Vec<&str> = question.candidates.iter().map(|&c| question.word(c)).collect();
                 prop_assert!(texts.is_sorted_by(|a, b| a < b), "{:?}", texts);
-                let context: HashSet<WordId> = question.context_words().collect();
+                let context: HashSet<WordId> = question.context.words().iter().copied().collect();
                 prop_assert!(question.candidates.iter().all(|word| context.contains(word)));
                 let query = &book.sentences[built.set.context(at).end];
                 let answer = question.candidates[example.answer.unwrap()];

@@ -123,7 +123,7 @@ impl Sums {
     fn add(&mut self, set: &QuestionSet, index: usize) {
         let question = set.example(index).question;
         self.questions += 1;
-        self.context_words += question.context.iter().map(|sentence| sentence.len()).sum::<usize>();
+        self.context_words += question.context.words().len();
         self.query_words += question.query.len();
         question.candidates.iter().for_each(|word| self.is_candidate[word.index()] = true);
         if let Some(book) = set.book(index) {

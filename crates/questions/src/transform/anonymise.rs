@@ -13,7 +13,7 @@ use base::{Vocabulary, WordId};
 use rand::seq::SliceRandom;
 
 use crate::build::case::lower_cased;
-use crate::{BLANK, BookText, Example, NewQuestion, Question, QuestionSet};
+use crate::{BLANK, BookText, Example, NewQuestion, Question, QuestionSet, SentenceBuffer};
 use base::seeds::{Use, generator};
 
 /// Anonymises the questions of a set one at a time, in buffers of its own: a copy of every context of the CBT
@@ -29,8 +29,7 @@ pub struct Anonymiser<'s> {
     form_of: Vec<WordId>,
     /// For each form, the first candidate of the current question that has it.
     candidate_of_form: Vec<Option<u16>>,
-    context: Vec<WordId>,
-    sentence_ends: Vec<usize>,
+    context: SentenceBuffer,
     query: Vec<WordId>,
     candidates: Vec<WordId>,
 }
@@ -40,7 +39,7 @@ impl<'s> Anonymiser<'s> {
     pub fn new(set: &'s QuestionSet, seed: u64) -> Self {
         let (forms, form_of) = lower_cased(set.vocabulary());
         let most = set.examples().map(|example| example.question.candidates.len()).max();
-        let mut vocabulary = set.vocabulary().clone();
+        let mut vocabulary = Vocabulary::clone(set.vocabulary());
         let placeholder = |number| vocabulary.intern(&format!("@candidate{number}"));
         let placeholders = (0..most.unwrap_or(0)).map(placeholder).collect();
         Self {
@@ -50,8 +49,7 @@ impl<'s> Anonymiser<'s> {
             placeholders,
             form_of,
             candidate_of_form: vec![None; forms.len()],
-            context: Vec::new(),
-            sentence_ends: Vec::new(),
+            context: SentenceBuffer::default(),
             query: Vec::new(),
             candidates: Vec::new(),
         }
@@ -79,10 +77,8 @@ impl<'s> Anonymiser<'s> {
             self.placeholders[numbers[exact.unwrap_or(usize::from(first))]]
         };
         self.context.clear();
-        self.sentence_ends.clear();
-        for sentence in &question.context {
-            self.context.extend(sentence.iter().map(replace));
-            self.sentence_ends.push(self.context.len());
+        for sentence in question.context {
+            self.context.push(sentence.iter().map(replace));
         }
         self.query.clear();
         self.query.extend(question.query.iter().map(replace));
@@ -92,12 +88,10 @@ impl<'s> Anonymiser<'s> {
             self.candidate_of_form[self.form_of[word.index()].index()] = None;
         }
 
-        let starts = std::iter::once(0).chain(self.sentence_ends.iter().copied());
-        let sentences = starts.zip(&self.sentence_ends);
         Example {
             question: Question {
                 vocabulary: &self.vocabulary,
-                context: sentences.map(|(start, &end)| &self.context[start..end]).collect(),
+                context: self.context.sentences(),
                 query: &self.query,
                 blank: question.blank,
                 candidates: &self.candidates,
@@ -137,7 +131,7 @@ pub fn anonymise(set: &QuestionSet, seed: u64) -> QuestionSet {
             *numbers[word.index()].get_or_insert_with(|| result.intern(question.word(*word)))
         };
         let start = result.n_sentences();
-        for sentence in &question.context {
+        for sentence in question.context {
             let words: Vec<WordId> =
                 sentence.iter().map(|word| number(&mut result, word)).collect();
             result.push_sentence(words);

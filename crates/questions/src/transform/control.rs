@@ -3,10 +3,11 @@
 //! The paper asks people with the query only (§4.5); the others ask the same of any model: does it need
 //! the far context, the order of the sentences, the query?
 
+use base::WordId;
 use base::seeds::{Use, generator};
 use rand::seq::SliceRandom;
 
-use crate::{BLANK, Question};
+use crate::{BLANK, Question, SentenceBuffer, Sentences};
 
 /// A change to every question before it is scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,24 +26,40 @@ pub enum Control {
 }
 
 impl Control {
-    /// The question after the change.
-    pub fn apply<'a>(self, mut question: Question<'a>) -> Question<'a> {
+    /// The question after the change; shuffled sentences are put into the buffer.
+    pub fn apply<'a>(
+        self,
+        mut question: Question<'a>,
+        buffer: &'a mut SentenceBuffer,
+    ) -> Question<'a> {
         match self {
-            Self::QueryOnly => question.context.clear(),
+            Self::QueryOnly => question.context = Sentences::default(),
             Self::ContextOnly => {
                 question.query = &[BLANK];
                 question.blank = 0;
             }
-            Self::LastSentences(count) => {
-                let far = question.context.len().saturating_sub(count);
-                question.context.drain(..far);
-            }
+            Self::LastSentences(count) => question.context = question.context.last(count),
             Self::ShuffledSentences { seed } => {
                 let id = question.id();
-                question.context.shuffle(&mut generator(seed, Use::ShuffledSentences, &[&id]));
+                let mut sentences: Vec<&[WordId]> = question.context.iter().collect();
+                sentences.shuffle(&mut generator(seed, Use::ShuffledSentences, &[&id]));
+                buffer.clear();
+                sentences.into_iter().for_each(|sentence| buffer.push(sentence.iter().copied()));
+                question.context = buffer.sentences();
             }
         }
         question
+    }
+
+    /// The question after all changes, one after the other; there will be one buffer per control.
+    pub fn apply_all<'a>(
+        controls: &[Self],
+        question: Question<'a>,
+        buffers: &'a mut Vec<SentenceBuffer>,
+    ) -> Question<'a> {
+        buffers.resize_with(controls.len(), SentenceBuffer::default);
+        let steps = controls.iter().zip(buffers);
+        steps.fold(question, |question, (control, buffer)| control.apply(question, buffer))
     }
 }
 
@@ -82,7 +99,9 @@ mod tests {
     #[test]
     fn each_control_takes_away_what_it_says() {
         let set = one_question(&["a b", "c", "d e"], "the XXXXX .", &["a", "c"]);
-        let after = |control: Control| printed(&control.apply(set.example(0).question));
+        let after = |control: Control| {
+            printed(&control.apply(set.example(0).question, &mut SentenceBuffer::default()))
+        };
         assert_eq!(after(Control::QueryOnly), " | the XXXXX . at 1");
         assert_eq!(after(Control::ContextOnly), "a b / c / d e | XXXXX at 0");
         assert_eq!(after(Control::LastSentences(2)), "c / d e | the XXXXX . at 1");
@@ -93,12 +112,19 @@ mod tests {
     fn sentences_are_shuffled_whole_and_by_the_seed() {
         let set = one_question(&["a", "b", "c", "d", "e"], "the XXXXX .", &["a", "c"]);
         let question = set.example(0).question;
-        let shuffled = |seed| Control::ShuffledSentences { seed }.apply(question.clone()).context;
-        assert_eq!(shuffled(1), shuffled(1));
-        assert_ne!(shuffled(1), shuffled(2));
-        assert_ne!(shuffled(1), question.context);
-        let mut sorted = shuffled(1);
+        let mut buffers = Vec::new();
+        let mut shuffled = |seeds: &[u64]| {
+            let controls: Vec<Control> =
+                seeds.iter().map(|&seed| Control::ShuffledSentences { seed }).collect();
+            let context = Control::apply_all(&controls, question, &mut buffers).context;
+            context.iter().map(<[WordId]>::to_vec).collect::<Vec<_>>()
+        };
+        assert_eq!(shuffled(&[1]), shuffled(&[1]));
+        assert_ne!(shuffled(&[1]), shuffled(&[2]));
+        assert_ne!(shuffled(&[1, 2]), shuffled(&[2]));
+        assert_ne!(shuffled(&[1]), shuffled(&[]));
+        let mut sorted = shuffled(&[1, 2]);
         sorted.sort_unstable();
-        assert_eq!(sorted, question.context);
+        assert!(question.context.iter().eq(sorted));
     }
 }

@@ -68,7 +68,7 @@ fn words_that_are_unknown_share_the_probability_and_case_twins_are_told_apart() 
     let model = trained(&set, &[]);
     let scores = model.score(&question);
     assert_eq!(scores[0], scores[1]);
-    let alone = Question { candidates: &question.candidates[1..], ..question.clone() };
+    let alone = Question { candidates: &question.candidates[1..], ..question };
     let difference = model.score(&alone)[0] - scores[1];
     assert!((difference - 2f32.ln()).abs() < 1e-5, "{difference}");
     // In lower case `Hen` is the hen that is not at the start of a sentence.
