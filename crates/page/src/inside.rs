@@ -104,7 +104,8 @@ fn join(tokens: &mut [Token]) {
 /// The strongest looks.
 pub fn looks(question: &Question<'_>, explanation: &Explanation) -> Vec<ListedLook> {
     let strengths = strengths(&explanation.looks);
-    let words: Vec<&str> = question.context.words().iter().map(|&word| question.word(word)).collect();
+    let words: Vec<&str> =
+        question.context.words().iter().map(|&word| question.word(word)).collect();
     let mut order: Vec<usize> = (0..explanation.looks.len()).collect();
     order.sort_by(|&a, &b| strengths[b].total_cmp(&strengths[a]));
     let listed = order.into_iter().take(LISTED).filter_map(|place| {
