@@ -7,10 +7,11 @@
 //! | outputs that appear whole or not at all | [`files`] |
 //! | random numbers that depend on the seed and on nothing else | [`seeds`] |
 //! | hashes as text | [`hash`] |
-//! | how much of a point scores earn | [`credit()`] |
+//! | how much of a point scores earn, figures by class | [`credit()`], [`ByClass`] |
 //! | the name that somebody may have meant | [`nearest()`] |
 //! | what to do about an error | [`Remedy`] |
 
+mod by_class;
 mod credit;
 pub mod files;
 pub mod hash;
@@ -20,6 +21,7 @@ pub mod seeds;
 mod selection;
 mod vocabulary;
 
+pub use by_class::ByClass;
 pub use credit::credit;
 pub use nearest::nearest;
 pub use remedy::Remedy;

@@ -22,6 +22,12 @@ pub enum Remedy {
     ChooseNewFolder,
     /// Select other splits or classes.
     ChangeSelection,
+    /// Check that it is the right question set, or select the splits and the class that were answered.
+    SelectAnswered,
+    /// Answer the same questions with both models, or select what both answered.
+    SelectCommon,
+    /// Match the predictions to their question set, which fills in what their lines leave out.
+    MatchToQuestions,
     /// Leave out what is malformed and count it.
     SkipMalformed,
     /// Look at how a book was read and split, or leave it out.
@@ -61,6 +67,15 @@ impl fmt::Display for Remedy {
             }
             Self::ChooseNewFolder => f.write_str("choose a new folder: this one is never replaced"),
             Self::ChangeSelection => f.write_str("select other splits or another class"),
+            Self::SelectAnswered => f.write_str(
+                "check that it is the right question set, or select the splits and the class that were answered",
+            ),
+            Self::SelectCommon => f.write_str(
+                "answer the same set and splits with both models, or select what both answered; both files need `split`",
+            ),
+            Self::MatchToQuestions => f.write_str(
+                "lines need an `answer`; matching them to their question set fills it in",
+            ),
             Self::SkipMalformed => f.write_str("ask for malformed input to be skipped and counted"),
             Self::InspectBook { path } => {
                 write!(f, "check that {} is the whole book, or leave it out", path.display())

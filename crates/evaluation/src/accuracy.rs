@@ -2,15 +2,17 @@
 //!
 //! A tie among k best candidates counts 1/k. Scoring is strict: the predicted candidate must equal the
 //! answer, case included. Splits are never pooled; questions whose answer is not known are counted
-//! apart and never guessed.
+//! separately and enter no figure.
 
 use std::collections::BTreeMap;
 
-use questions::Split;
+use base::{ByClass, Split};
 use serde::{Serialize, Serializer};
-use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::{ByClass, Error, People, Prediction, Predictions};
+use crate::{Error, People, Prediction, Predictions};
+
+/// The standard normal quantile of a two-sided 95 % interval: Φ(z) = 0.975.
+const Z95: f64 = 1.959_963_984_540_054;
 
 /// An accuracy with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -26,16 +28,14 @@ pub struct Accuracy {
 }
 
 impl Accuracy {
-    /// A share of n questions with the interval that n implies; also for published figures.
-    ///
-    /// # Panics
-    /// If n is 0.
+    /// A share of n questions with the interval that n implies; also for published figures. Without questions
+    /// the interval is 0 to 1.
     pub fn new(accuracy: f64, n: usize) -> Self {
         let (low, high) = wilson(accuracy, n);
         Self { n, accuracy, low, high }
     }
 
-    /// The mean of credits (1, 0, or 1/k for a tie); none where there are no credits.
+    /// The mean of credits (1, 0, or 1/k for a tie); `None` without credits.
     pub fn from_credits(credits: impl IntoIterator<Item = f64>) -> Option<Self> {
         // Equal credits are counted, not added one by one: 500 tenths are 50 exactly, in any order.
         let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
@@ -51,20 +51,20 @@ impl Accuracy {
 pub struct Results {
     /// The predictions' name: their path as it was given.
     pub predictions: String,
-    /// The split; none where it is not known.
+    /// `None` where the split is not known.
     #[serde(serialize_with = "split_code")]
     pub split: Option<Split>,
     /// The accuracy of each class and of all questions.
     pub classes: ByClass<Accuracy>,
-    /// How many more questions there are whose answer is not known; they are in no figure.
+    /// How many more questions there are whose answer is not known; they enter no figure.
     #[serde(skip_serializing_if = "is_zero")]
     pub without_answer: usize,
-    /// What there is to say of the people who answered, if they were people.
+    /// Times, persons and their agreement, if people answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub people: Option<People>,
 }
 
-/// The results of a predictions file, one element a split.
+/// The results of a predictions file, one element per split.
 ///
 /// # Errors
 /// [`Error::NoAnswers`] where no answer of a split is known.
@@ -99,21 +99,18 @@ pub(crate) fn accuracies(predictions: &[&Prediction]) -> Option<ByClass<Accuracy
 
 /// The Wilson interval of a share p of n at 95 % (Wilson 1927).
 ///
-/// Chosen: p may stand for ties counted 1/k, which are not whole successes; the formula needs p and n only.
+/// Chosen: p may come from ties counted 1/k, which are not whole successes; the formula needs p and n only.
 fn wilson(p: f64, n: usize) -> (f64, f64) {
-    assert!(n > 0, "an interval needs questions");
-    let (z, n) = (z95(), n as f64);
+    if n == 0 {
+        return (0.0, 1.0);
+    }
+    let (z, n) = (Z95, n as f64);
     // Wilson 1927: (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n).
     let centre = p + z * z / (2.0 * n);
     let half = z * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + z * z / n;
     // At p = 0 and p = 1 one end is exactly p; rounding must not push it past.
-    (((centre - half) / scale).clamp(0.0, p), ((centre + half) / scale).clamp(p, 1.0))
-}
-
-/// The standard normal quantile of a two-sided 95 % interval, 1.95996…
-fn z95() -> f64 {
-    Normal::standard().inverse_cdf(0.975)
+    (((centre - half) / scale).max(0.0).min(p), ((centre + half) / scale).min(1.0).max(p))
 }
 
 fn is_zero(n: &usize) -> bool {
@@ -129,10 +126,10 @@ pub(crate) fn split_code<S: Serializer>(
 
 #[cfg(test)]
 mod tests {
+    use base::WordClass;
+    use base::seeds::{Streams, Use};
     use expect_test::expect;
-    use questions::WordClass;
-    use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
+    use rand::RngExt;
 
     use super::*;
     use crate::testing::{pointing_at, prediction, predictions};
@@ -156,7 +153,7 @@ mod tests {
     #[test]
     fn random_scores_score_a_tenth_within_their_interval() {
         let random = |i: usize| {
-            let mut rng = ChaCha8Rng::seed_from_u64(i as u64);
+            let mut rng = Streams::new(1, Use::Test).get(i as u64);
             (0..10).map(|_| rng.random()).collect()
         };
         let accuracy = all(&predictions("random", 2_000, random));
@@ -200,6 +197,15 @@ mod tests {
     }
 
     #[test]
+    fn no_questions_say_nothing_about_accuracy() {
+        let Accuracy { low, high, .. } = Accuracy::new(0.5, 0);
+        assert_eq!((low, high), (0.0, 1.0));
+        // A share that is none is the caller's mistake, and no reason to panic.
+        let Accuracy { low, high, .. } = Accuracy::new(1.5, 3);
+        assert!(low <= high);
+    }
+
+    #[test]
     fn results_serialise_to_the_layout_that_scripts_rely_on() {
         let mut rows: Vec<Prediction> =
             (0..5).map(|i| prediction(&i.to_string(), &[1.0, 0.0], usize::from(i == 0))).collect();
@@ -211,8 +217,8 @@ mod tests {
         let text: Vec<String> =
             results.iter().map(|results| serde_json::to_string(results).unwrap()).collect();
         expect![[r#"
-            {"predictions":"p.jsonl","split":"valid","classes":{"NE":{"n":1,"accuracy":0.0,"low":0.0,"high":0.7934506856227626},"V":{"n":1,"accuracy":1.0,"low":0.20654931437723745,"high":1.0},"all":{"n":3,"accuracy":0.6666666666666666,"low":0.20765960080204773,"high":0.9385080552796037}},"without_answer":1}
-            {"predictions":"p.jsonl","split":"test","classes":{"NE":{"n":1,"accuracy":1.0,"low":0.20654931437723745,"high":1.0},"all":{"n":1,"accuracy":1.0,"low":0.20654931437723745,"high":1.0}}}"#]].assert_eq(&text.join("\n"));
+            {"predictions":"p.jsonl","split":"valid","classes":{"NE":{"n":1,"accuracy":0.0,"low":0.0,"high":0.7934506856227626},"V":{"n":1,"accuracy":1.0,"low":0.20654931437723742,"high":1.0},"all":{"n":3,"accuracy":0.6666666666666666,"low":0.20765960080204768,"high":0.9385080552796037}},"without_answer":1}
+            {"predictions":"p.jsonl","split":"test","classes":{"NE":{"n":1,"accuracy":1.0,"low":0.20654931437723742,"high":1.0},"all":{"n":1,"accuracy":1.0,"low":0.20654931437723742,"high":1.0}}}"#]].assert_eq(&text.join("\n"));
     }
 
     #[test]
@@ -230,7 +236,6 @@ mod tests {
         let error = evaluate(&Predictions::new("p.jsonl", vec![row]).unwrap()).unwrap_err();
         expect!["p.jsonl: none of the 1 questions of split `valid` has a known answer"]
             .assert_eq(&error.to_string());
-        expect!["lines need an `answer`; `evaluate --questions SET` takes it from the set"]
-            .assert_eq(&error.hint().unwrap());
+        assert_eq!(error.remedy(), Some(base::Remedy::MatchToQuestions));
     }
 }

@@ -1,10 +1,10 @@
-//! Several models on the same questions, side by side: predictions → one row a question.
+//! Several models on the same questions: predictions → one row per question.
 
 use std::collections::{HashMap, HashSet};
 
-use crate::{Error, LineProblem, Prediction, Predictions};
+use crate::{Error, LineError, Prediction, Predictions};
 
-/// One row a question, in the order of the first predictions; one prediction a model in each row.
+/// One row per question, in the order of the first predictions, with one prediction per model.
 ///
 /// # Errors
 /// [`Error::OtherQuestions`] where one model has questions that the first lacks, or lacks some of its;
@@ -18,9 +18,9 @@ pub(crate) fn align<'a>(models: &[&'a Predictions]) -> Result<Vec<Vec<&'a Predic
         only_in(other, first)?;
         for (line, prediction) in (1..).zip(other.iter()) {
             let row = &mut rows[row_of[&key(prediction)]];
-            agree(first.name(), row[0], prediction).map_err(|problem| {
+            agree(first.name(), row[0], prediction).map_err(|error| {
                 let name = other.name().to_owned();
-                Error::Line { name, line, problem: problem.into() }
+                Error::Line { name, line, error: error.into() }
             })?;
             row.push(prediction);
         }
@@ -28,8 +28,8 @@ pub(crate) fn align<'a>(models: &[&'a Predictions]) -> Result<Vec<Vec<&'a Predic
     Ok(rows)
 }
 
-/// A question may stand in two splits; within a split it is there once.
-fn key(prediction: &Prediction) -> (Option<questions::Split>, &str) {
+/// A question may be in two splits; within a split it is there once.
+fn key(prediction: &Prediction) -> (Option<base::Split>, &str) {
     (prediction.split, &prediction.id)
 }
 
@@ -48,8 +48,8 @@ fn only_in(those: &Predictions, these: &Predictions) -> Result<(), Error> {
     Err(Error::OtherQuestions { these, those, ids })
 }
 
-/// Whether two models answered one question: all but scores and predictions must be the same.
-fn agree(first: &str, expected: &Prediction, found: &Prediction) -> Result<(), LineProblem> {
+/// Checks that two models answered one question: all but scores and predictions must be the same.
+fn agree(first: &str, expected: &Prediction, found: &Prediction) -> Result<(), LineError> {
     type Text = fn(&Prediction) -> Option<String>;
     let facts: [(&'static str, bool, Text); 4] = [
         ("candidates", expected.candidates == found.candidates, |p| Some(p.candidates.join("|"))),
@@ -60,5 +60,5 @@ fn agree(first: &str, expected: &Prediction, found: &Prediction) -> Result<(), L
     let Some((key, _, text)) = facts.into_iter().find(|(_, same, _)| !same) else { return Ok(()) };
     let quoted = |text: Option<String>| text.map_or("none".to_owned(), |text| format!("`{text}`"));
     let (expected, found) = (quoted(text(expected)), quoted(text(found)));
-    Err(LineProblem::Differs { key, from: format!("`{first}`"), expected, found })
+    Err(LineError::Differs { key, from: format!("`{first}`"), expected, found })
 }

@@ -7,8 +7,8 @@
 //! resample draws as many clusters as there are, with replacement, and within each drawn cluster as
 //! many values as it has (Davison & Hinkley 1997, §3.8). With five books the interval is wide, and that is the truth.
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use base::seeds::{Streams, Use};
+use rand::RngExt;
 use rayon::prelude::*;
 
 /// How many resamples an interval is read from.
@@ -24,10 +24,10 @@ pub(crate) type Ratio = (f64, f64);
 /// If there is no cluster, or an empty one.
 pub(crate) fn interval(clusters: &[Vec<Ratio>], seed: u64) -> (f64, f64) {
     assert!(!clusters.is_empty() && clusters.iter().all(|cluster| !cluster.is_empty()));
-    let resample = |stream: usize| {
+    let streams = Streams::new(seed, Use::Bootstrap);
+    let resample = |number: usize| {
         // Each resample has its own stream of the generator, so their order does not matter.
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        rng.set_stream(stream as u64);
+        let mut rng = streams.get(number as u64);
         mean_of_resample(clusters, |n| rng.random_range(..n))
     };
     let mut means: Vec<f64> = (0..RESAMPLES).into_par_iter().map(resample).collect();
@@ -58,6 +58,7 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use base::seeds::generator;
     use proptest::prelude::*;
 
     use super::*;
@@ -68,7 +69,7 @@ mod tests {
 
     /// The slow twin: writes the drawn books out, then the drawn questions, then takes their mean.
     fn mean_of_resample_written_out(clusters: &[Vec<Ratio>], seed: u64) -> f64 {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut rng = generator(seed, Use::Test, &[]);
         let mut drawn: Vec<f64> = Vec::new();
         for _ in 0..clusters.len() {
             let book = clusters[rng.random_range(..clusters.len())].clone();
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_book_that_stands_apart_widens_the_interval() {
+    fn a_book_that_is_unlike_the_others_widens_the_interval() {
         let (good, bad) = (plain(&[1.0; 50]), plain(&[0.0; 50]));
         let pooled: Vec<Ratio> = good.iter().chain(&bad).copied().collect();
         let (low, high) = interval(&[pooled], 1);
@@ -159,7 +160,7 @@ mod tests {
                 .iter()
                 .map(|book| book.iter().map(|&credit| (f64::from(credit) / 2.0, 1.0)).collect())
                 .collect();
-            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let mut rng = generator(seed, Use::Test, &[]);
             let fast = mean_of_resample(&clusters, |n| rng.random_range(..n));
             prop_assert_eq!(fast, mean_of_resample_written_out(&clusters, seed));
         }

@@ -1,4 +1,4 @@
-//! Where models are right and wrong: accuracy by book, by place of the answer in the context, by
+//! Where models are right and wrong: accuracy by book, by position of the answer in the context, by
 //! frequency of the answer in the training text; the questions that all models miss.
 //!
 //! Each gives the figures of one split, per class and in all, by a key that sorts as a reader expects.
@@ -7,11 +7,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use questions::{Example, QuestionSet, Split};
+use base::{ByClass, Split};
+use questions::{Example, QuestionSet};
 
 use crate::accuracy::accuracies;
 use crate::aligned::align;
-use crate::{Accuracy, ByClass, Checked, Error, Prediction, Predictions};
+use crate::{Accuracy, Error, MatchedPredictions, Prediction, Predictions};
 
 /// Accuracies by a key.
 pub type Breakdown<K> = BTreeMap<K, ByClass<Accuracy>>;
@@ -21,10 +22,13 @@ pub fn by_book(predictions: &Predictions, split: Option<Split>) -> Breakdown<Opt
     group(predictions.of_split(split).map(|prediction| (prediction.book.clone(), prediction)))
 }
 
-/// Accuracy by the last sentence of the context in which the answer stands, counted back from the query:
+/// Accuracy by the last sentence of the context that contains the answer, counted back from the query:
 /// 1 is the sentence before it. `None` holds the answers that are not in the context.
-pub fn by_position(checked: &Checked<'_>, split: Option<Split>) -> Breakdown<Option<usize>> {
-    let of_split = checked.iter().filter(|(prediction, _)| prediction.split == split);
+pub fn by_position(
+    matched: &MatchedPredictions<'_>,
+    split: Option<Split>,
+) -> Breakdown<Option<usize>> {
+    let of_split = matched.iter().filter(|(prediction, _)| prediction.split == split);
     group(of_split.filter_map(|(prediction, example)| {
         let answer = example.question.candidates[prediction.answer?];
         let from_query = example.question.context.iter().rev();
@@ -33,7 +37,7 @@ pub fn by_position(checked: &Checked<'_>, split: Option<Split>) -> Breakdown<Opt
     }))
 }
 
-/// Accuracy by how often the answer stands in the training text.
+/// Accuracy by how often the answer occurs in the training text.
 pub fn by_frequency(
     predictions: &Predictions,
     split: Option<Split>,
@@ -53,7 +57,7 @@ pub struct Frequency {
 }
 
 impl Frequency {
-    /// The bin of a count.
+    /// The bin that a count falls into.
     pub fn of(count: u64) -> Self {
         Self { digits: count.checked_ilog10().map_or(0, |power| power + 1) }
     }
@@ -76,7 +80,7 @@ pub struct TrainingText<'a> {
 }
 
 impl<'a> TrainingText<'a> {
-    /// Counts the training books of a set; none where it has no such text.
+    /// Counts the words of a set's training books; `None` where it has no such text.
     pub fn of(set: &'a QuestionSet) -> Option<Self> {
         let mut counts = vec![0; set.vocabulary().len()];
         let books = set.books().iter().filter(|book| book.split == Some(Split::Train));
@@ -85,16 +89,16 @@ impl<'a> TrainingText<'a> {
         counts.iter().any(|&count| count > 0).then_some(Self { set, counts })
     }
 
-    /// How often a word stands there.
+    /// How often a word occurs.
     pub fn count(&self, word: &str) -> u64 {
         self.set.vocabulary().get(word).map_or(0, |id| self.counts[id.index()])
     }
 }
 
-/// A question that no model has right.
+/// A question that no model answered correctly.
 #[derive(Clone, Debug)]
 pub struct Missed<'a> {
-    /// Its id.
+    /// The question's id.
     pub id: String,
     /// The question and its answer.
     pub example: Example<'a>,
@@ -106,7 +110,7 @@ pub struct Missed<'a> {
 ///
 /// # Errors
 /// [`Error::OtherQuestions`] where the models answer different questions.
-pub fn missed_by_all<'a>(models: &[&Checked<'a>]) -> Result<Vec<Missed<'a>>, Error> {
+pub fn missed_by_all<'a>(models: &[&MatchedPredictions<'a>]) -> Result<Vec<Missed<'a>>, Error> {
     let Some(first) = models.first() else { return Ok(Vec::new()) };
     let predictions: Vec<&Predictions> = models.iter().map(|model| model.predictions()).collect();
     let rows = align(&predictions)?;
@@ -157,8 +161,8 @@ mod tests {
     fn the_answer_is_sought_from_the_query_backwards() {
         let set = question_set();
         let predictions = valid_predictions(&set, [[1.0, 0.0], [0.0, 1.0]]);
-        let checked = check_against(&predictions, &set).unwrap();
-        let positions = by_position(&checked, VALID);
+        let matched = check_against(predictions, &set).unwrap();
+        let positions = by_position(&matched, VALID);
         // `door` stands in the last sentence, `Goose` in the third last.
         let shares: Vec<_> = positions.iter().map(|(place, f)| (*place, share(f))).collect();
         assert_eq!(shares, [(Some(1), (1, 1.0)), (Some(3), (1, 0.0))]);
@@ -184,7 +188,7 @@ mod tests {
     #[test]
     fn a_question_is_missed_by_all_only_if_no_model_has_it() {
         let set = question_set();
-        let check = |scores| check_against(&valid_predictions(&set, scores), &set).unwrap();
+        let check = |scores| check_against(valid_predictions(&set, scores), &set).unwrap();
         let (first, second) = (check([[0.0, 1.0], [0.0, 1.0]]), check([[1.0, 0.0], [0.0, 1.0]]));
         let missed = missed_by_all(&[&first, &second]).unwrap();
         assert_eq!(missed.len(), 1);

@@ -1,10 +1,10 @@
-//! Fitted combinations: predictions of several models → softmax regression with one weight a model.
+//! Fitted combinations: predictions of several models → softmax regression with one weight per model.
 //!
 //! p(c) ∝ exp(Σ_m w_m · log p_m(c)), with p_m the model's candidate distribution, as in
-//! [`crate::ensemble`], mixed with a little of the uniform one. The weights are those of highest likelihood on validation predictions. A question
-//! that is among those is combined with weights that were fitted without its part of them
-//! (cross-fitting), so that validation figures are honest too. The parts are books where all are known,
-//! else ten parts by id.
+//! [`crate::ensemble`], mixed with a little of the uniform one. The weights have the highest likelihood on
+//! validation predictions. A question that is among those is combined with weights that were fitted without its
+//! fold (cross-fitting), so that validation figures are honest too. The folds are books where all are known,
+//! else ten folds by id.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,26 +15,26 @@ use crate::ensemble::{Scores, log_softmax};
 use crate::newton::{self, Labelled};
 use crate::{Error, Prediction, Predictions};
 
-/// At most so many parts, and so many fits.
+/// The highest number of folds, and of fits.
 const MAX_FOLDS: usize = 10;
 
 /// The share of the uniform distribution in each model's: a model that is sure and wrong can be outvoted.
 /// Any from 0.0003 to 0.05 does as well on validation.
 const UNIFORM: f64 = 0.01;
 
-/// Combined predictions and how they came about.
+/// Combined predictions and how they were made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Combined {
     /// The combination, with log-probabilities as scores.
     pub predictions: Predictions,
-    /// One weight a model, fitted on all validation questions.
+    /// One weight per model, fitted on all validation questions.
     pub weights: Vec<f64>,
-    /// How many questions were fitted on.
+    /// The number of questions that weights were fitted on.
     pub n_fitted: usize,
-    /// How many predictions are of questions that were fitted on, and so come from weights fitted
-    /// without their part.
+    /// The number of predictions of questions that were fitted on, which come from weights fitted
+    /// without their fold.
     pub n_cross_fitted: usize,
-    /// How many such parts there are.
+    /// The number of folds.
     pub folds: usize,
 }
 
@@ -60,7 +60,7 @@ pub fn combine(
     let held_out: Vec<Vec<f64>> = (0..fitting.n_folds).map(|f| fitting.weights(Some(f))).collect();
     let mut n_cross_fitted = 0;
     let combined = align(models)?.into_iter().map(|row| {
-        // The id alone decides: a question that stands in two splits was fitted on all the same.
+        // The id alone decides: a question that is in two splits was fitted on in either.
         let fold = fitting.fold_of.get(row[0].id.as_str());
         n_cross_fitted += usize::from(fold.is_some());
         let weights = fold.map_or(&weights, |&fold| &held_out[fold]);
@@ -72,7 +72,7 @@ pub fn combine(
     Ok(Combined { predictions, weights, n_fitted, n_cross_fitted, folds })
 }
 
-/// The validation questions with known answers, in parts.
+/// The validation questions with known answers, in folds.
 struct Fitting<'a> {
     questions: Vec<FitQuestion>,
     n_models: usize,
@@ -104,7 +104,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// One weight a model, fitted on all parts but the one that is held out.
+    /// One weight per model, fitted on all folds but the one that is held out.
     fn weights(&self, held_out: Option<usize>) -> Vec<f64> {
         let kept = self.questions.iter().filter(|question| Some(question.fold) != held_out);
         let kept = kept.map(|question| Labelled { rows: &question.rows, answer: question.answer });
@@ -112,7 +112,7 @@ impl<'a> Fitting<'a> {
     }
 }
 
-/// The number of parts, and the part of each question: its book's, or its id's.
+/// The number of folds, and the fold of each question: its book's, or its id's.
 fn folds(rows: &[Vec<&Prediction>]) -> (usize, Vec<usize>) {
     let books: Option<BTreeSet<&str>> = rows.iter().map(|row| row[0].book.as_deref()).collect();
     if let Some(books) = books.filter(|books| books.len() > 1) {
@@ -129,7 +129,7 @@ fn folds(rows: &[Vec<&Prediction>]) -> (usize, Vec<usize>) {
     (MAX_FOLDS, rows.iter().map(fold).collect())
 }
 
-/// A feature row for each candidate: the logarithm of its share in each model's mixed distribution.
+/// A feature row per candidate: the logarithm of its share in each model's mixed distribution.
 fn features(kinds: &[Scores], row: &[&Prediction]) -> Vec<Vec<f64>> {
     let by_model: Vec<Vec<f64>> = kinds
         .iter()
@@ -149,7 +149,7 @@ fn features(kinds: &[Scores], row: &[&Prediction]) -> Vec<Vec<f64>> {
     (0..n_candidates).map(|c| by_model.iter().map(|model| model[c]).collect()).collect()
 }
 
-/// A model's scores are read in one way, whichever of its files they stand in.
+/// A model's scores are read in one way, whichever of its files they are in.
 fn kind_of(model: &Predictions, fit: &Predictions) -> Scores {
     match (Scores::of(model), Scores::of(fit)) {
         (Scores::Distributions, Scores::Distributions) => Scores::Distributions,
@@ -159,9 +159,9 @@ fn kind_of(model: &Predictions, fit: &Predictions) -> Scores {
 
 #[cfg(test)]
 mod tests {
+    use base::seeds::{Use, generator};
     use expect_test::expect;
-    use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
+    use rand::RngExt;
 
     use super::*;
     use crate::evaluate;
@@ -169,7 +169,7 @@ mod tests {
 
     /// Two models whose log-weights make up the answer's: 2 · first + 1 · second.
     fn models(prefix: &str, n: usize, n_books: usize) -> [Predictions; 2] {
-        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        let mut rng = generator(11, Use::Test, &[]);
         let mut rows = [Vec::new(), Vec::new()];
         for i in 0..n {
             let scores: [Vec<f64>; 2] =
@@ -259,9 +259,9 @@ mod tests {
         let unknown = valid[0].iter().map(|p| Prediction { answer: None, ..p.clone() });
         let unknown = Predictions::new("unknown.jsonl", unknown.collect()).unwrap();
         let no_answers = combine("x", &[&valid[0]], &[&unknown], 1).unwrap_err();
-        let text = [error, no_answers].map(|e| format!("{e}\nhint: {}\n", e.hint().unwrap()));
+        let text = [error, no_answers].map(|e| format!("{e}\nhint: {}\n", e.remedy().unwrap()));
         expect![[r#"
-            `--fit`: expected 2 predictions, one for each model, found 1
+            weights: expected 2 predictions to fit on, one per model, found 1
             hint: name the models' validation predictions in the same order
             unknown.jsonl: none of the 5 questions to fit weights on has a known answer
             hint: weights are fitted on questions whose lines have an `answer`

@@ -6,38 +6,37 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use questions::Split;
+use base::{ByClass, Split};
 use serde::Serialize;
-use statrs::distribution::{Binomial, DiscreteCDF};
 
 use crate::accuracy::split_code;
 use crate::aligned::align;
 use crate::bootstrap::{self, Ratio};
-use crate::{ByClass, Error, Prediction, Predictions};
+use crate::{Error, Prediction, Predictions};
 
 /// What the bootstrap draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Resampled {
-    /// Books, then questions within them.
+    /// Books, then questions within each.
     Books,
-    /// Questions, because the book of some of them is not known; the interval is too narrow.
+    /// Questions, because the book of some is not known; the interval is then too narrow.
     Questions,
 }
 
 /// Two models on one split; serialises as one element of `compare --json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The first predictions' name.
+    /// The name of the first predictions.
     pub first: String,
-    /// The second predictions' name.
+    /// The name of the second predictions.
     pub second: String,
-    /// The split.
+    /// `None` where the split is not known.
     #[serde(serialize_with = "split_code")]
     pub split: Option<Split>,
-    /// What the bootstrap drew.
+    /// Whether the bootstrap drew books or questions.
     pub resampled: Resampled,
-    /// How many books there are; 0 where they are not known.
+    /// The number of books; 0 where they are not known.
     pub books: usize,
     /// The differences in each class and in all.
     pub classes: ByClass<Paired>,
@@ -46,7 +45,7 @@ pub struct Comparison {
 /// The paired difference of two models on the same n questions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Paired {
-    /// Questions whose answer is known.
+    /// The number of questions with a known answer.
     pub n: usize,
     /// Accuracy of the first model minus accuracy of the second.
     pub difference: f64,
@@ -60,7 +59,7 @@ pub struct Paired {
     pub only_second: usize,
     /// The two-sided p of McNemar's exact test.
     pub p: f64,
-    /// p after Holm's correction for the classes; none for all questions together.
+    /// p after Holm's correction for the classes; `None` for all questions together.
     pub p_holm: Option<f64>,
 }
 
@@ -111,7 +110,7 @@ pub fn compare(
     first.splits().into_iter().map(of_split).collect()
 }
 
-/// How many books there are; none where the book of some question is not known.
+/// The number of books; `None` where the book of some question is not known.
 fn count_books(pairs: &[Pair<'_>]) -> Option<usize> {
     let books: Option<BTreeSet<&str>> =
         pairs.iter().map(|pair| pair.first.book.as_deref()).collect();
@@ -154,12 +153,27 @@ fn paired(pairs: &[Pair<'_>], by_book: bool, seed: u64) -> Option<Paired> {
 /// The two-sided p of McNemar's exact test: of the questions that only one of two equal models has
 /// right, each has half, so the smaller count comes from a binomial distribution.
 fn mcnemar(only_first: usize, only_second: usize) -> f64 {
-    let discordant = (only_first + only_second) as u64;
-    if discordant == 0 {
-        return 1.0;
+    (2.0 * fair_binomial_cdf(only_first.min(only_second), only_first + only_second)).min(1.0)
+}
+
+/// P(X ≤ k) of k heads or fewer in n tosses of a fair coin: Σ_{i ≤ k} C(n, i) / 2ⁿ.
+fn fair_binomial_cdf(k: usize, n: usize) -> f64 {
+    // C(n, k) / 2ⁿ, halved as the product grows, so that nothing overflows.
+    let (mut last, mut halvings) = (1.0_f64, n as i32);
+    for i in 1..=k {
+        last *= (n - k + i) as f64 / i as f64;
+        while last > 1.0 && halvings > 0 {
+            last /= 2.0;
+            halvings -= 1;
+        }
     }
-    let binomial = Binomial::new(0.5, discordant).expect("a half is a probability");
-    (2.0 * binomial.cdf(only_first.min(only_second) as u64)).min(1.0)
+    last *= 0.5_f64.powi(halvings);
+    // From the largest term down: C(n, i − 1) = C(n, i) · i / (n − i + 1).
+    let terms = (0..k).rev().scan(last, |term, i| {
+        *term *= (i + 1) as f64 / (n - i) as f64;
+        Some(*term)
+    });
+    last + terms.sum::<f64>()
 }
 
 /// Holm's step-down correction (Holm 1979), in the order of the given p-values.
@@ -167,19 +181,19 @@ fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
     let mut corrected = vec![0.0; p_values.len()];
-    let mut so_far = 0.0_f64;
-    for (rank, &place) in order.iter().enumerate() {
+    let mut largest = 0.0_f64;
+    for (rank, &index) in order.iter().enumerate() {
         // The smallest p counts m times, the next m − 1 times, …, and none may fall below the last.
-        so_far = so_far.max((p_values.len() - rank) as f64 * p_values[place]).min(1.0);
-        corrected[place] = so_far;
+        largest = largest.max((p_values.len() - rank) as f64 * p_values[index]).min(1.0);
+        corrected[index] = largest;
     }
     corrected
 }
 
 #[cfg(test)]
 mod tests {
+    use base::WordClass;
     use expect_test::expect;
-    use questions::WordClass;
 
     use super::*;
     use crate::testing::{pointing_at, prediction, predictions};
@@ -194,6 +208,24 @@ mod tests {
         // The counts of Agresti 2002, §10.1 (approval of the prime minister), summed in whole numbers:
         // python3 -c 'from math import comb; print(2 * sum(comb(236, i) for i in range(87)) / 2**236)'
         assert!((mcnemar(150, 86) - 3.715936139571442e-5).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_binomial_tail_is_exact_for_few_and_for_many_questions() {
+        // python3 -c 'from math import comb; from fractions import Fraction as F
+        // print(float(F(sum(comb(n, i) for i in range(k + 1)), 2**n)))' for each k and n.
+        for (k, n, expected) in [
+            (0, 0, 1.0),
+            (0, 64, 0.5_f64.powi(64)),
+            (2, 5, 0.5),
+            (5, 5, 1.0),
+            (1_180, 2_500, 0.00271272531843928),
+            (4_800, 10_000, 3.296757799336221e-05),
+            (100, 4_000, 0.0),
+        ] {
+            let found = fair_binomial_cdf(k, n);
+            assert!((found - expected).abs() <= 1e-11 * expected, "{k} of {n}: {found:e}");
+        }
     }
 
     #[test]
@@ -248,7 +280,7 @@ mod tests {
         let comparison = compare(&good, &bad, 3).unwrap().remove(0);
         assert_eq!((comparison.resampled, comparison.books), (Resampled::Questions, 0));
         assert_eq!(comparison, compare(&good, &bad, 3).unwrap().remove(0));
-        expect![[r#"{"first":"good","second":"bad","split":"valid","resampled":"questions","books":0,"classes":{"NE":{"n":100,"difference":0.64,"low":0.54,"high":0.73,"only_first":64,"only_second":0,"p":1.0842021724858244e-19,"p_holm":1.0842021724858244e-19},"all":{"n":100,"difference":0.64,"low":0.54,"high":0.73,"only_first":64,"only_second":0,"p":1.0842021724858244e-19,"p_holm":null}}}"#]].assert_eq(&serde_json::to_string(&comparison).unwrap());
+        expect![[r#"{"first":"good","second":"bad","split":"valid","resampled":"questions","books":0,"classes":{"NE":{"n":100,"difference":0.64,"low":0.55,"high":0.73,"only_first":64,"only_second":0,"p":1.0842021724855044e-19,"p_holm":1.0842021724855044e-19},"all":{"n":100,"difference":0.64,"low":0.55,"high":0.73,"only_first":64,"only_second":0,"p":1.0842021724855044e-19,"p_holm":null}}}"#]].assert_eq(&serde_json::to_string(&comparison).unwrap());
     }
 
     #[test]
@@ -275,24 +307,24 @@ mod tests {
         ];
         let message = |second| {
             let error = compare(&first, second, 1).unwrap_err();
-            format!("{error}\n{}\n", error.hint().unwrap())
+            format!("{error}\n{}\n", error.remedy().unwrap())
         };
         let messages = others.each_ref().map(message).concat();
         expect![[r#"
             b.jsonl: 1 questions of `a.jsonl` are missing: `3 (valid)`
-            answer the same set and splits with both models, or choose what both have with `--on` and `--class`; both files need `split`
+            answer the same set and splits with both models, or select what both answered; both files need `split`
             c.jsonl:1: `answer` differs from `a.jsonl`: expected `acorn`, found `badger`
-            was another set answered? `goldilocks answer` writes `answer` as the set has it
+            check that the same set was answered: predictions repeat `answer` as the set has it
             d.jsonl:3: `candidates` differs from `a.jsonl`: expected `acorn|badger`, found `acorn|kite`
-            was another set answered? `goldilocks answer` writes `candidates` as the set has it
+            check that the same set was answered: predictions repeat `candidates` as the set has it
             e.jsonl:3: `class` differs from `a.jsonl`: expected `NE`, found `V`
-            was another set answered? `goldilocks answer` writes `class` as the set has it
+            check that the same set was answered: predictions repeat `class` as the set has it
             f.jsonl:3: `book` differs from `a.jsonl`: expected none, found `Fen`
-            was another set answered? `goldilocks answer` writes `book` as the set has it
+            check that the same set was answered: predictions repeat `book` as the set has it
             g.jsonl:3: `answer` differs from `a.jsonl`: expected `acorn`, found none
-            was another set answered? `goldilocks answer` writes `answer` as the set has it
+            check that the same set was answered: predictions repeat `answer` as the set has it
             h.jsonl: 1 questions of `a.jsonl` are missing: `2 (valid)`
-            answer the same set and splits with both models, or choose what both have with `--on` and `--class`; both files need `split`
+            answer the same set and splits with both models, or select what both answered; both files need `split`
         "#]].assert_eq(&messages);
     }
 }

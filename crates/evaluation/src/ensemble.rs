@@ -3,7 +3,7 @@
 //!
 //! Scores may be log-probabilities, activations, probabilities or counts. Chosen: a file whose scores are
 //! non-negative and sum to 1 in every line holds distributions already; any other is taken as
-//! log-weights and goes through a softmax. It is decided for the file as a whole, so that one model
+//! log-weights and goes through a softmax. This is decided for the file as a whole, so that one model
 //! is never read in two ways. Probabilities of a whole vocabulary, which do not sum to 1 over the
 //! candidates, should be written as logarithms.
 
@@ -16,7 +16,7 @@ const ROUNDING: f64 = 1e-6;
 /// How a model's scores become a distribution over the candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scores {
-    /// They are one.
+    /// They are one already.
     Distributions,
     /// By a softmax.
     LogWeights,
@@ -42,7 +42,7 @@ impl Scores {
 }
 
 /// The mean of the candidate distributions of several models, as predictions under a new name;
-/// ties are drawn from the seed.
+/// ties are broken by the seed.
 ///
 /// # Errors
 /// [`Error::OtherQuestions`] and [`Error::Line`] where they don't answer the same questions,

@@ -1,23 +1,23 @@
-//! Exclusion of co-occurrences (§5, last row of the CNN table): candidates that stand in the query are
+//! Exclusion of co-occurrences (§5, last row of the CNN table): candidates that occur in the query are
 //! removed from the choice.
 //!
 //! The output keeps all candidates, as the question set has them; the removed ones get probability 0
 //! and the others their share of the rest.
 
 use crate::ensemble::Scores;
-use crate::{Checked, Error, Prediction, Predictions};
+use crate::{Error, MatchedPredictions, Prediction, Predictions};
 
-/// Predictions without the candidates that stand in their query, under a new name; ties are drawn from
-/// the seed. Where all candidates stand in the query, all stay.
+/// Removes the candidates that occur in their query and gives the predictions a new name; ties are broken by
+/// the seed. Where all candidates are in the query, all stay.
 ///
 /// # Errors
-/// None for predictions that were checked; [`Predictions::new`] has the last word.
+/// Those of [`Predictions::new`]; none for predictions that were matched.
 pub fn exclude_cooccurrences(
     name: &str,
-    checked: &Checked<'_>,
+    matched: &MatchedPredictions<'_>,
     seed: u64,
 ) -> Result<Predictions, Error> {
-    let kind = Scores::of(checked.predictions());
+    let kind = Scores::of(matched.predictions());
     let exclude = |(prediction, example): (&Prediction, questions::Example<'_>)| {
         let question = &example.question;
         let stays: Vec<bool> = question
@@ -27,7 +27,7 @@ pub fn exclude_cooccurrences(
             .collect();
         prediction.rescored(renormalise(kind, &prediction.scores, &stays), seed)
     };
-    Predictions::new(name, checked.iter().map(exclude).collect())
+    Predictions::new(name, matched.iter().map(exclude).collect())
 }
 
 /// The distribution over the candidates that stay, 0 for the others; over all where none stays.
@@ -62,20 +62,20 @@ mod tests {
         let set = question_set();
         // The second question has `jug` in its query, the first has not.
         let predictions = valid_predictions(&set, [[-1.0, 3.0], [-1.0, 3.0]]);
-        let checked = check_against(&predictions, &set).unwrap();
-        let excluded = exclude_cooccurrences("excluded", &checked, 1).unwrap();
+        let matched = check_against(predictions, &set).unwrap();
+        let excluded = exclude_cooccurrences("excluded", &matched, 1).unwrap();
         let chosen: Vec<&str> =
             excluded.iter().map(|p| p.candidates[p.predicted].as_str()).collect();
         assert_eq!(chosen, ["Goose", "jug"]);
         assert_eq!(excluded.iter().next().unwrap().scores, [1.0, 0.0]);
-        check_against(&excluded, &set).unwrap();
+        check_against(excluded, &set).unwrap();
     }
 
     #[test]
     fn the_rest_keeps_its_proportions() {
         let shares = renormalise(Scores::Distributions, &[0.5, 0.1, 0.4], &[false, true, true]);
         assert!((shares[1] - 0.2).abs() < 1e-12 && (shares[2] - 0.8).abs() < 1e-12);
-        // exp(−2000) is 0 beside exp(0), yet it is all that stays.
+        // exp(−2000) is 0 next to exp(0), yet it is all that stays.
         let shares = renormalise(Scores::LogWeights, &[0.0, -2000.0], &[false, true]);
         assert_eq!(shares, [0.0, 1.0]);
     }

@@ -1,34 +1,39 @@
 //! People as models (§4.5, the rows «Humans» of Table 2): answers → predictions, and how far the
 //! annotators of shared questions agree.
 //!
-//! A person's prediction scores the chosen candidate 1 and the others 0. Agreement is the share of
+//! A person's prediction gives the chosen candidate a score of 1 and the others 0. Agreement is the share of
 //! agreeing pairs and free-marginal κ (Randolph 2005) with chance = 1/number of candidates, since
 //! each question has its own words.
 
 use std::collections::BTreeMap;
 
-use questions::{Example, Split};
+use base::Split;
+use questions::Example;
 use serde::Serialize;
 
 use crate::bootstrap::{self, Ratio};
-use crate::{Accuracy, Error, LineProblem, Prediction, Predictions};
+use crate::predictions::{check_lines, choose};
+use crate::{Accuracy, Error, Prediction, Predictions};
 
-/// Draws the answer that stands for a question which several people answered, and κ's resamples.
+/// Draws one answer per question that several people answered, and κ's resamples.
 const SEED: u64 = 1;
 
 /// One question as one person answered it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HumanAnswer {
-    /// Who answered.
+    /// The person's name or pseudonym.
     pub annotator: String,
-    /// How long it took.
+    /// The time from showing the question to the answer.
     pub seconds: f64,
     /// The question, with the chosen candidate as its prediction.
     pub prediction: Prediction,
 }
 
 impl HumanAnswer {
-    /// A person's choice, as a place among the candidates of a question.
+    /// A person's choice, as an index into the candidates of a question.
+    ///
+    /// # Panics
+    /// If `chosen` is out of range.
     pub fn new(
         annotator: impl Into<String>,
         seconds: f64,
@@ -37,7 +42,7 @@ impl HumanAnswer {
     ) -> Self {
         let mut scores = vec![0.0; example.question.candidates.len()];
         scores[chosen] = 1.0;
-        // One score is the highest, so nothing is drawn.
+        // One score is the highest, so there is no tie to break.
         let prediction = Prediction::of(example, example.question.id(), scores, SEED);
         Self { annotator: annotator.into(), seconds, prediction }
     }
@@ -56,12 +61,12 @@ pub struct People {
     pub agreement: Option<Agreement>,
 }
 
-/// One person.
+/// Accuracy and speed of one person.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Person {
-    /// Who it is.
+    /// The person's name or pseudonym.
     pub annotator: String,
-    /// How good the answers are, where the right ones are known.
+    /// Accuracy, where right answers are known.
     #[serde(flatten)]
     pub accuracy: Option<Accuracy>,
     /// The median time of an answer.
@@ -86,30 +91,22 @@ pub struct Agreement {
 }
 
 impl Predictions {
-    /// The predictions of all people together, each question once; the answers one by one stay behind
-    /// them, see [`Self::people`].
+    /// The predictions of all people together, each question once; [`Self::people`] has the single answers.
     ///
     /// Chosen: where several people answered, one answer is drawn. A vote would be right more often than
     /// any person, and counting all answers would claim more questions than there are.
     ///
     /// # Errors
-    /// As [`Predictions::new`]; a second answer by the same person is [`LineProblem::DoubledId`].
+    /// As [`Predictions::new`]; a second answer by the same person is [`LineError::DuplicateId`](crate::LineError::DuplicateId).
     pub fn of_people(name: impl Into<String>, people: Vec<HumanAnswer>) -> Result<Self, Error> {
         let name = name.into();
-        let mut first_lines = BTreeMap::new();
-        for (line, HumanAnswer { annotator, prediction, .. }) in (1..).zip(&people) {
-            let key = (annotator, prediction.split, &prediction.id);
-            let problem = match first_lines.insert(key, line) {
-                Some(first) => Err(LineProblem::DoubledId { id: prediction.id.clone(), first }),
-                None => prediction.check(),
-            };
-            if let Err(problem) = problem {
-                return Err(Error::Line { name, line, problem: problem.into() });
-            }
-        }
+        let keyed = people.iter().map(|HumanAnswer { annotator, prediction, .. }| {
+            ((annotator, prediction.split, &prediction.id), prediction)
+        });
+        check_lines(&name, keyed)?;
         let drawn = by_question(people.iter()).into_values().map(|of_question| {
             let equal = vec![0.0; of_question.len()];
-            let drawn = crate::predictions::choose(&equal, &of_question[0].id, SEED);
+            let drawn = choose(&equal, &of_question[0].id, SEED);
             of_question[drawn].clone()
         });
         let mut pooled = Self::new(name, drawn.collect())?;
@@ -119,7 +116,7 @@ impl Predictions {
 }
 
 impl People {
-    /// The people behind the answers of one split; none without answers.
+    /// Summarises the answers of one split by person; `None` without answers.
     pub fn of<'a>(answers: impl IntoIterator<Item = &'a HumanAnswer>) -> Option<Self> {
         let answers: Vec<&HumanAnswer> = answers.into_iter().collect();
         let mut by_person: BTreeMap<&str, Vec<&HumanAnswer>> = BTreeMap::new();

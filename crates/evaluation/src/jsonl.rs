@@ -4,24 +4,24 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use questions::{Split, WordClass};
+use base::{Split, WordClass};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::predictions::choose;
-use crate::{Error, HumanAnswer, LineProblem, Prediction, Predictions};
+use crate::{Error, HumanAnswer, LineError, Prediction, Predictions};
 
 /// The format that is written, and the newest that is read.
 const FORMAT: u64 = 1;
 
-/// Draws among the best candidates of a line without `predicted`.
-const SEED_OF_UNSAID: u64 = 1;
+/// Breaks ties of lines without `predicted`.
+const SEED_OF_UNPREDICTED: u64 = 1;
 
 impl Predictions {
     /// Reads a predictions file.
     ///
     /// # Errors
-    /// [`Error::Read`], or [`Error::Line`] for the first line that is no prediction.
+    /// [`Error::Read`], or [`Error::Line`] for the first line that is not a prediction.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
         let bytes =
@@ -31,21 +31,21 @@ impl Predictions {
             Err(error) => {
                 let text = &bytes[..error.valid_up_to()];
                 let line = 1 + text.iter().filter(|&&byte| byte == b'\n').count();
-                Err(Error::Line { name, line, problem: LineProblem::NotUtf8.into() })
+                Err(Error::Line { name, line, error: LineError::NotUtf8.into() })
             }
         }
     }
 
-    /// Reads the text of a predictions file under its name. Blank lines at the end are no lines.
+    /// Reads the text of a predictions file under its name. Blank lines at the end are ignored.
     ///
     /// # Errors
-    /// [`Error::Line`] for the first line that is no prediction; [`Error::Empty`].
+    /// [`Error::Line`] for the first line that is not a prediction; [`Error::Empty`].
     pub fn from_text(name: &str, text: &str) -> Result<Self, Error> {
         let parse = |(line, text)| {
-            parse_line(text).map_err(|problem| Error::Line {
+            parse_line(text).map_err(|error| Error::Line {
                 name: name.to_owned(),
                 line,
-                problem: problem.into(),
+                error: error.into(),
             })
         };
         let lines = (1..).zip(text.trim_start_matches('\u{feff}').trim_end().lines());
@@ -57,7 +57,7 @@ impl Predictions {
             let missing = |key| Error::Line {
                 name: name.to_owned(),
                 line,
-                problem: LineProblem::MissingKey { key }.into(),
+                error: LineError::MissingKey { key }.into(),
             };
             let annotator = annotator.ok_or_else(|| missing("annotator"))?;
             let seconds = seconds.ok_or_else(|| missing("seconds"))?;
@@ -145,18 +145,18 @@ impl<'a> From<&'a HumanAnswer> for Line<'a> {
     }
 }
 
-fn parse_line(line: &str) -> Result<Parsed, LineProblem> {
+fn parse_line(line: &str) -> Result<Parsed, LineError> {
     let object: Map<String, Value> =
-        serde_json::from_str(line).map_err(|error| syntax_problem(line, &error))?;
+        serde_json::from_str(line).map_err(|error| syntax_error(line, &error))?;
     if let Some(format) = object.get("format") {
         let found =
             format.as_u64().ok_or_else(|| wrong_type("format", "a whole number", format))?;
         if found > FORMAT {
-            return Err(LineProblem::NewerFormat { expected: FORMAT, found });
+            return Err(LineError::NewerFormat { expected: FORMAT, found });
         }
     }
     let line = Fields(object);
-    let id = line.text("id")?.ok_or(LineProblem::MissingKey { key: "id" })?.to_owned();
+    let id = line.text("id")?.ok_or(LineError::MissingKey { key: "id" })?.to_owned();
     let candidates = line.candidates()?;
     let scores = line.scores()?;
     let prediction = Prediction {
@@ -166,7 +166,7 @@ fn parse_line(line: &str) -> Result<Parsed, LineProblem> {
         answer: line.candidate("answer", &candidates)?,
         predicted: line
             .candidate("predicted", &candidates)?
-            .unwrap_or_else(|| choose(&scores, &id, SEED_OF_UNSAID)),
+            .unwrap_or_else(|| choose(&scores, &id, SEED_OF_UNPREDICTED)),
         id,
         candidates,
         scores,
@@ -176,7 +176,7 @@ fn parse_line(line: &str) -> Result<Parsed, LineProblem> {
     Ok(Parsed { prediction, annotator, seconds })
 }
 
-/// The object of a line; a null value is as good as a missing key.
+/// The object of a line; a null value counts as a missing key.
 struct Fields(Map<String, Value>);
 
 impl Fields {
@@ -184,7 +184,7 @@ impl Fields {
         self.0.get(key).filter(|value| !value.is_null())
     }
 
-    fn text(&self, key: &'static str) -> Result<Option<&str>, LineProblem> {
+    fn text(&self, key: &'static str) -> Result<Option<&str>, LineError> {
         match self.get(key) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
@@ -192,12 +192,12 @@ impl Fields {
         }
     }
 
-    fn list(&self, key: &'static str, expected: &'static str) -> Result<&[Value], LineProblem> {
-        let value = self.get(key).ok_or(LineProblem::MissingKey { key })?;
+    fn list(&self, key: &'static str, expected: &'static str) -> Result<&[Value], LineError> {
+        let value = self.get(key).ok_or(LineError::MissingKey { key })?;
         value.as_array().map(Vec::as_slice).ok_or_else(|| wrong_type(key, expected, value))
     }
 
-    fn candidates(&self) -> Result<Vec<String>, LineProblem> {
+    fn candidates(&self) -> Result<Vec<String>, LineError> {
         const EXPECTED: &str = "a list of texts";
         let word = |value: &Value| match value {
             Value::String(word) => Ok(word.clone()),
@@ -206,14 +206,14 @@ impl Fields {
         self.list("candidates", EXPECTED)?.iter().map(word).collect()
     }
 
-    fn scores(&self) -> Result<Vec<f64>, LineProblem> {
+    fn scores(&self) -> Result<Vec<f64>, LineError> {
         let score = |value: &Value| {
-            value.as_f64().ok_or_else(|| LineProblem::ScoreNotFinite { found: kind(value) })
+            value.as_f64().ok_or_else(|| LineError::ScoreNotFinite { found: kind(value) })
         };
         self.list("scores", "a list of numbers")?.iter().map(score).collect()
     }
 
-    fn seconds(&self) -> Result<Option<f64>, LineProblem> {
+    fn seconds(&self) -> Result<Option<f64>, LineError> {
         const EXPECTED: &str = "a number that is not negative";
         let Some(value) = self.get("seconds") else { return Ok(None) };
         let seconds = value.as_f64().filter(|seconds| *seconds >= 0.0);
@@ -225,9 +225,9 @@ impl Fields {
         key: &'static str,
         expected: &'static str,
         from_code: impl Fn(&str) -> Option<T>,
-    ) -> Result<Option<T>, LineProblem> {
+    ) -> Result<Option<T>, LineError> {
         let Some(code) = self.text(key)? else { return Ok(None) };
-        let unknown = || LineProblem::WrongType { key, expected, found: format!("`{code}`") };
+        let unknown = || LineError::WrongType { key, expected, found: format!("`{code}`") };
         from_code(code).map(Some).ok_or_else(unknown)
     }
 
@@ -235,20 +235,21 @@ impl Fields {
         &self,
         key: &'static str,
         candidates: &[String],
-    ) -> Result<Option<usize>, LineProblem> {
+    ) -> Result<Option<usize>, LineError> {
         let Some(word) = self.text(key)? else { return Ok(None) };
-        let place = candidates.iter().position(|candidate| candidate == word);
+        let index = candidates.iter().position(|candidate| candidate == word);
         let twin = || {
             let same = |candidate: &&String| candidate.to_lowercase() == word.to_lowercase();
             candidates.iter().find(same).cloned()
         };
-        let missing = || LineProblem::NotACandidate { key, found: word.to_owned(), twin: twin() };
-        place.map(Some).ok_or_else(missing)
+        let missing =
+            || LineError::NotACandidate { key, found: word.to_owned(), case_twin: twin() };
+        index.map(Some).ok_or_else(missing)
     }
 }
 
-fn wrong_type(key: &'static str, expected: &'static str, found: &Value) -> LineProblem {
-    LineProblem::WrongType { key, expected, found: kind(found) }
+fn wrong_type(key: &'static str, expected: &'static str, found: &Value) -> LineError {
+    LineError::WrongType { key, expected, found: kind(found) }
 }
 
 fn kind(value: &Value) -> String {
@@ -261,23 +262,23 @@ fn kind(value: &Value) -> String {
     }
 }
 
-/// Python writes scores that are no numbers as `NaN` and `Infinity`, which is not JSON: those get
-/// their own name, and so do numbers that no `f64` holds.
-fn syntax_problem(line: &str, error: &serde_json::Error) -> LineProblem {
+/// Python writes scores that are not finite as `NaN` and `Infinity`, which is not JSON: they get an error of
+/// their own, and so do numbers that no `f64` holds.
+fn syntax_error(line: &str, error: &serde_json::Error) -> LineError {
     let column = error.column();
     let near = |word: &&str| {
         let starts = column.saturating_sub(2)..=column;
         starts.filter_map(|start| line.get(start..)).any(|rest| rest.starts_with(*word))
     };
     if let Some(word) = ["NaN", "Infinity"].into_iter().find(near) {
-        return LineProblem::ScoreNotFinite { found: format!("`{word}`") };
+        return LineError::ScoreNotFinite { found: format!("`{word}`") };
     }
     let place = format!(" at line {} column {column}", error.line());
     let message = error.to_string().trim_end_matches(&place).to_owned();
     if message == "number out of range" {
-        return LineProblem::ScoreNotFinite { found: format!("a {message}") };
+        return LineError::ScoreNotFinite { found: format!("a {message}") };
     }
-    LineProblem::Json { message, column: column.max(1) }
+    LineError::Json { message, column: column.max(1) }
 }
 
 #[cfg(test)]
@@ -304,7 +305,7 @@ mod tests {
 
     fn check_error(text: &str, message_and_hint: Expect) {
         let error = Predictions::from_text("rooks.jsonl", text).unwrap_err();
-        let hint = error.hint().map_or(String::new(), |hint| format!("\nhint: {hint}"));
+        let hint = error.remedy().map_or(String::new(), |remedy| format!("\nhint: {remedy}"));
         message_and_hint.assert_eq(&format!("{error}{hint}"));
     }
 
@@ -327,7 +328,7 @@ mod tests {
         let path = folder.path().join("p.jsonl");
         Predictions::from_text("full", guide_lines(1)).unwrap().write(&path).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), guide_lines(1));
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else stays behind");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left");
     }
 
     #[test]
@@ -336,13 +337,13 @@ mod tests {
             &with("}", ""),
             expect![[r#"
                 rooks.jsonl:1: not a JSON object: EOF while parsing an object at column 116
-                hint: a line is one whole JSON object; was its writer stopped?"#]],
+                hint: a line is one whole JSON object; check whether its writer was stopped"#]],
         );
         check_error(
             &format!("{}\n[1]", with("1", "2")),
             expect![[r#"
                 rooks.jsonl:2: not a JSON object: invalid type: sequence, expected a map at column 1
-                hint: a line is one whole JSON object; was its writer stopped?"#]],
+                hint: a line is one whole JSON object; check whether its writer was stopped"#]],
         );
         check_error(
             &with("{", r#"{"format": 2, "#),
@@ -398,10 +399,10 @@ mod tests {
         );
         check_error(
             &with(", 0.25", ""),
-            expect!["rooks.jsonl:1: `scores`: expected 3, one a candidate, found 2"],
+            expect!["rooks.jsonl:1: `scores`: expected 3, one per candidate, found 2"],
         );
         let ten = r#"{"id": "1", "candidates": ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"], "scores": [1, 2, 3, 4, 5, 6, 7, 8, 9]}"#;
-        check_error(ten, expect!["rooks.jsonl:1: `scores`: expected 10, one a candidate, found 9"]);
+        check_error(ten, expect!["rooks.jsonl:1: `scores`: expected 10, one per candidate, found 9"]);
     }
 
     #[test]
@@ -440,8 +441,8 @@ mod tests {
         check_error(
             &format!("{line}\n{}\n{line}", with("1", "2")),
             expect![[r#"
-            rooks.jsonl:3: question `1` is answered again: first in line 1
-            hint: a question is answered once; one that is in two splits needs `split` on both lines"#]],
+                rooks.jsonl:3: question `1` is answered again: first in line 1
+                hint: answer a question once; one that is in two splits needs `split` on both lines"#]],
         );
         let test = with("{", r#"{"split": "test", "#);
         let both_splits = format!("{}\n{test}", with("{", r#"{"split": "valid", "#));
@@ -453,14 +454,14 @@ mod tests {
         check_error(
             "\n",
             expect![[r#"
-            rooks.jsonl: no predictions: expected one JSON object a line, found an empty file
-            hint: was the program that wrote it stopped?"#]],
+                rooks.jsonl: no predictions: expected one JSON object per line, found an empty file
+                hint: check whether the program that wrote it was stopped"#]],
         );
         check_error(
             &format!("{}\n\n{}", with("1", "2"), with("1", "3")),
             expect![[r#"
                 rooks.jsonl:2: not a JSON object: EOF while parsing a value at column 1
-                hint: a line is one whole JSON object; was its writer stopped?"#]],
+                hint: a line is one whole JSON object; check whether its writer was stopped"#]],
         );
         assert!(Predictions::from_text("p", &(with("1", "2") + "\r\n\n")).is_ok());
     }
@@ -503,7 +504,7 @@ mod tests {
             &two(&by("Wren", "1")),
             expect![[r#"
                 rooks.jsonl:2: question `1` is answered again: first in line 1
-                hint: a question is answered once; one that is in two splits needs `split` on both lines"#]],
+                hint: answer a question once; one that is in two splits needs `split` on both lines"#]],
         );
     }
 
@@ -522,7 +523,7 @@ mod tests {
         let error = Predictions::read(Path::new("no/such.jsonl")).unwrap_err();
         expect![[r#"
             no/such.jsonl: cannot be read: No such file or directory (os error 2)
-            hint: expected a file of predictions: `goldilocks answer MODELDIR SET -o FILE` makes one"#]].assert_eq(&format!("{error}\nhint: {}", error.hint().unwrap()));
+            hint: answer questions with a model to make predictions"#]].assert_eq(&format!("{error}\nhint: {}", error.remedy().unwrap()));
     }
 
     prop_compose! {

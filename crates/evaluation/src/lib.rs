@@ -1,22 +1,21 @@
 //! Predictions in, honest figures out (§4 and §5): accuracy with its interval, pairs of models,
 //! ensembles, people.
 //!
-//! Everything here reads [`Predictions`], never a model: an ensemble, a person, another program and
-//! the paper's own figures ([`published`]) enter a table by the same door.
+//! Everything here reads [`Predictions`], never a model, so ensembles, people and other programs are evaluated in
+//! the same way.
 //!
 //! | module | input → output |
 //! |---|---|
 //! | [`predictions`] | JSON lines ⇄ [`Predictions`] |
-//! | [`check`] | predictions and a question set → [`Checked`], or what does not fit |
-//! | [`only`] | the splits and the class that figures are wanted for |
+//! | [`check`] | predictions and a question set → [`MatchedPredictions`], or what does not fit |
 //! | [`accuracy`] | predictions → [`Results`]: accuracy per class with its Wilson interval |
 //! | [`seeds`] | results of several seeds → mean and standard deviation |
 //! | [`compare`](mod@compare) | two predictions of the same questions → McNemar, clustered bootstrap, Holm |
 //! | [`published`] | a figure of the paper and ours → the difference and its interval |
 //! | [`ensemble`], [`combine`](mod@combine) | predictions of several models → predictions |
-//! | [`exclusion`] | predictions → predictions without candidates that stand in the query |
+//! | [`exclusion`] | predictions → predictions without candidates that are in the query |
 //! | [`humans`] | people's answers → predictions, agreement between annotators |
-//! | [`breakdown`] | accuracy by book, by place and frequency of the answer; what all models miss |
+//! | [`breakdown`] | accuracy by book, by position and frequency of the answer; what all models miss |
 //!
 //! ```
 //! let lines = r#"
@@ -34,7 +33,6 @@ pub mod accuracy;
 mod aligned;
 pub mod bootstrap;
 pub mod breakdown;
-mod by_class;
 pub mod check;
 pub mod combine;
 pub mod compare;
@@ -44,22 +42,21 @@ pub mod exclusion;
 pub mod humans;
 mod jsonl;
 mod newton;
-pub mod only;
 pub mod predictions;
 pub mod published;
 pub mod seeds;
+mod selection;
 #[cfg(test)]
 mod testing;
 
 pub use accuracy::{Accuracy, Results, evaluate};
-pub use by_class::ByClass;
-pub use check::{Checked, QuestionIndex, check_against};
+pub use base::ByClass;
+pub use check::{MatchedPredictions, QuestionIndex, check_against};
 pub use combine::{Combined, combine};
 pub use compare::{Comparison, Paired, Resampled, compare};
-pub use error::{Error, LineProblem};
+pub use error::{Error, LineError};
 pub use exclusion::exclude_cooccurrences;
 pub use humans::{Agreement, HumanAnswer, People, Person};
-pub use only::Only;
 pub use predictions::{Prediction, Predictions};
 pub use published::Difference;
 pub use seeds::{SeedResults, Spread, over_seeds};

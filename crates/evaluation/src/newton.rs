@@ -1,4 +1,4 @@
-//! Softmax regression with one weight a feature: questions with feature rows and answers → the weights
+//! Softmax regression with one weight per feature: questions with feature rows and answers → the weights
 //! of highest likelihood, by Newton's method.
 //!
 //! p(c) = exp(w · x_c) / Σ exp(w · x_c'); the loss is −Σ log p(answer) + r/2 |w|², which is convex. The
@@ -14,7 +14,7 @@ const RIDGE: f64 = 1e-3;
 const MAX_STEPS: usize = 100;
 const MAX_HALVINGS: i32 = 40;
 
-/// One question: a feature row for each candidate, and the place of the answer.
+/// One question: a feature row per candidate, and the index of the answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Labelled<'a> {
     pub(crate) rows: &'a [Vec<f64>],
@@ -142,15 +142,15 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
+    use base::seeds::{Use, generator};
+    use rand::RngExt;
 
     use super::*;
     use crate::testing::draw;
 
     /// Questions of five candidates with two random features, answered by known weights.
     fn simulate(n: usize, weights: [f64; 2]) -> Vec<(Vec<Vec<f64>>, usize)> {
-        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let mut rng = generator(7, Use::Test, &[]);
         let question = |_| {
             let rows: Vec<Vec<f64>> = (0..5)
                 .map(|_| vec![rng.random_range(-2.0..2.0), rng.random_range(-200.0..200.0)])

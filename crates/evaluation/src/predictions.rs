@@ -1,16 +1,17 @@
 //! [`Predictions`]: what a model, a person or another program answered, question by question.
 //!
-//! This is their file format, as other programs are told of it:
+//! The rest of this page documents their file format for other programs.
 #![doc = include_str!("../predictions.md")]
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
-use questions::{Example, Split, WordClass};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-use sha2::{Digest, Sha256};
+use base::seeds::{Use, generator};
+use base::{Split, WordClass};
+use questions::Example;
+use rand::RngExt;
 
-use crate::{Error, HumanAnswer, LineProblem};
+use crate::{Error, HumanAnswer, LineError};
 
 /// One answered question.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,16 +26,16 @@ pub struct Prediction {
     pub book: Option<String>,
     /// C, in the question's order.
     pub candidates: Vec<String>,
-    /// One score a candidate, the higher the better.
+    /// One score per candidate, the higher the better.
     pub scores: Vec<f64>,
-    /// a, as a place among the candidates, where it is known.
+    /// The index of a in the candidates, where it is known.
     pub answer: Option<usize>,
-    /// The chosen candidate, as a place: one of those with the highest score.
+    /// The index of the chosen candidate, one of those with the highest score.
     pub predicted: usize,
 }
 
 impl Prediction {
-    /// The prediction for a question that a model has scored; a tie is drawn from the seed and the id.
+    /// The prediction for a question that a model has scored; a tie is broken by the seed and the id.
     pub fn of(example: &Example<'_>, id: String, scores: Vec<f64>, seed: u64) -> Self {
         let question = &example.question;
         Self {
@@ -57,44 +58,46 @@ impl Prediction {
 
     /// The share of the question that counts as right: 1/k if the answer is among the k best.
     pub fn credit(&self) -> Option<f64> {
-        let answer = self.answer?;
-        let best = best_score(&self.scores);
-        let k = self.scores.iter().filter(|&&score| score == best).count();
-        Some(if self.scores[answer] == best { 1.0 / k as f64 } else { 0.0 })
+        let answer = self.answer.filter(|&answer| answer < self.scores.len())?;
+        Some(base::credit(&self.scores, answer))
     }
 
-    /// Whether the chosen candidate is the answer, a tie having been drawn.
+    /// Whether the chosen candidate is the answer, after a tie was broken.
     pub fn is_right(&self) -> Option<bool> {
         self.answer.map(|answer| answer == self.predicted)
     }
 
-    /// Whether candidates, scores, answer and prediction fit together.
-    pub(crate) fn check(&self) -> Result<(), LineProblem> {
-        if self.candidates.len() < 2 {
-            return Err(LineProblem::FewCandidates { found: self.candidates.len() });
+    /// Checks that candidates, scores, answer and prediction are consistent.
+    pub(crate) fn check(&self) -> Result<(), LineError> {
+        let n_candidates = self.candidates.len();
+        if n_candidates < 2 {
+            return Err(LineError::FewCandidates { found: n_candidates });
         }
-        let doubled = |place: &usize| self.candidates[..*place].contains(&self.candidates[*place]);
-        if let Some(place) = (0..self.candidates.len()).find(doubled) {
-            let candidate = self.candidates[place].clone();
-            return Err(LineProblem::DoubledCandidate { candidate });
+        let is_duplicate =
+            |index: &usize| self.candidates[..*index].contains(&self.candidates[*index]);
+        if let Some(index) = (0..n_candidates).find(is_duplicate) {
+            return Err(LineError::DuplicateCandidate {
+                candidate: self.candidates[index].clone(),
+            });
         }
-        let (expected, found) = (self.candidates.len(), self.scores.len());
-        if expected != found {
-            return Err(LineProblem::ScoreCount { expected, found });
+        if n_candidates != self.scores.len() {
+            return Err(LineError::ScoreCount { expected: n_candidates, found: self.scores.len() });
         }
         if let Some(score) = self.scores.iter().find(|score| !score.is_finite()) {
-            return Err(LineProblem::ScoreNotFinite { found: score.to_string() });
+            return Err(LineError::ScoreNotFinite { found: score.to_string() });
         }
-        let places = self.answer.into_iter().chain([self.predicted]);
-        assert!(places.max() < Some(expected), "answer and prediction are places among candidates");
+        for (key, index) in [("answer", self.answer), ("predicted", Some(self.predicted))] {
+            if let Some(index) = index.filter(|&index| index >= n_candidates) {
+                return Err(LineError::IndexOutOfRange { key, index, n_candidates });
+            }
+        }
         let best = best_score(&self.scores);
         if self.scores[self.predicted] < best {
-            let best_place = self.scores.iter().position(|&score| score == best);
-            return Err(LineProblem::NotHighest {
+            let best_index = self.scores.iter().position(|&score| score == best);
+            return Err(LineError::NotHighest {
                 predicted: self.candidates[self.predicted].clone(),
                 score: self.scores[self.predicted],
-                best_candidate: self.candidates[best_place.expect("the best is one of them")]
-                    .clone(),
+                best_candidate: self.candidates[best_index.unwrap_or_default()].clone(),
                 best,
             });
         }
@@ -105,38 +108,25 @@ impl Prediction {
 /// Predictions by one model, in the order of their file, each question once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictions {
-    name: String,
-    predictions: Vec<Prediction>,
+    pub(crate) name: String,
+    pub(crate) predictions: Vec<Prediction>,
     pub(crate) people: Vec<HumanAnswer>,
 }
 
 impl Predictions {
-    /// Checked predictions under a name: the file's path, or the model's name before there is a file.
+    /// Checks predictions and gives them a name: the file's path, or the model's name before there is a file.
     ///
     /// # Errors
-    /// [`Error::Line`] for the first prediction that does not hold together or is there twice,
-    /// its place counted as a line; [`Error::Empty`] where there is none.
-    ///
-    /// # Panics
-    /// If an answer or a prediction is no place among its candidates.
+    /// [`Error::Line`] for the first prediction that is inconsistent or a duplicate,
+    /// numbered like a line, from 1; [`Error::Empty`] where there is none.
     pub fn new(name: impl Into<String>, predictions: Vec<Prediction>) -> Result<Self, Error> {
         let name = name.into();
         if predictions.is_empty() {
             return Err(Error::Empty { name });
         }
-        // A question may stand in two splits of a set; within a split it is there once.
-        let mut first_lines = HashMap::with_capacity(predictions.len());
-        for (place, prediction) in predictions.iter().enumerate() {
-            let line = place + 1;
-            let key = (prediction.split, prediction.id.as_str());
-            let problem = match first_lines.insert(key, line) {
-                Some(first) => Err(LineProblem::DoubledId { id: prediction.id.clone(), first }),
-                None => prediction.check(),
-            };
-            if let Err(problem) = problem {
-                return Err(Error::Line { name, line, problem: problem.into() });
-            }
-        }
+        // A question may be in two splits of a set; within a split it is there once.
+        let keyed = predictions.iter().map(|row| ((row.split, row.id.as_str()), row));
+        check_lines(&name, keyed)?;
         Ok(Self { name, predictions, people: Vec::new() })
     }
 
@@ -175,25 +165,64 @@ impl Predictions {
     }
 }
 
-/// The place of the highest score; a tie is drawn from the seed and the question's id, so that it falls
+/// Checks each line by itself, and that no two have the same key.
+pub(crate) fn check_lines<'a, K: Eq + Hash>(
+    name: &str,
+    keyed: impl Iterator<Item = (K, &'a Prediction)>,
+) -> Result<(), Error> {
+    let mut first_lines = HashMap::new();
+    for (line, (key, prediction)) in (1..).zip(keyed) {
+        let checked = match first_lines.insert(key, line) {
+            Some(first) => Err(LineError::DuplicateId { id: prediction.id.clone(), first }),
+            None => prediction.check(),
+        };
+        checked.map_err(|error| Error::Line {
+            name: name.to_owned(),
+            line,
+            error: error.into(),
+        })?;
+    }
+    Ok(())
+}
+
+/// The index of the highest score. A tie is broken by the seed and the question's id, so that it falls
 /// the same way whatever else is in the file and in whatever order.
 ///
-/// # Panics
-/// If there is no score.
+/// Where a score is not a number, the result is 0 and [`Predictions::new`] reports the score.
 pub(crate) fn choose(scores: &[f64], id: &str, seed: u64) -> usize {
     let best = best_score(scores);
-    let places: Vec<usize> = (0..scores.len()).filter(|&place| scores[place] == best).collect();
-    match places[..] {
-        [place] => place,
-        // No score is the best where one is not a number; `Predictions::new` says so.
+    let indices: Vec<usize> = (0..scores.len()).filter(|&index| scores[index] == best).collect();
+    match indices[..] {
         [] => 0,
-        _ => {
-            let hash = Sha256::new().chain_update(seed.to_le_bytes()).chain_update(id).finalize();
-            places[ChaCha8Rng::from_seed(hash.into()).random_range(..places.len())]
-        }
+        [index] => index,
+        _ => indices[generator(seed, Use::Ties, &[id]).random_range(..indices.len())],
     }
 }
 
 fn best_score(scores: &[f64]) -> f64 {
     scores.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::prediction;
+
+    #[test]
+    fn an_index_that_is_out_of_range_is_an_error_not_a_panic() {
+        let good = prediction("1", &[1.0, 0.0], 0);
+        let unanswerable = Prediction { answer: Some(2), ..good.clone() };
+        assert_eq!(unanswerable.credit(), None);
+        for (row, key) in
+            [(unanswerable, "answer"), (Prediction { predicted: 2, ..good }, "predicted")]
+        {
+            let error = Predictions::new("mine", vec![row]).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!(
+                    "mine:1: `{key}`: expected an index below 2, the number of candidates, found 2"
+                )
+            );
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! A figure of the paper beside ours: the interval that its n implies, and the difference.
+//! A figure of the paper and ours: the interval that its n implies, and the difference.
 //!
 //! Our sets hold other questions than the paper's, so a difference is judged as one between two
 //! independent samples (Newcombe 1998, method 10).
@@ -7,15 +7,15 @@ use serde::Serialize;
 
 use crate::Accuracy;
 
-/// Questions behind each figure of Table 2's test columns.
+/// The number of questions of each figure of Table 2's test columns.
 pub const TEST_QUESTIONS: usize = 2_500;
-/// Questions behind each figure of the validation table.
+/// The number of questions of each figure of the validation table.
 pub const VALID_QUESTIONS: usize = 2_000;
-/// Questions behind each figure of Table 2's two rows of people.
+/// The number of questions of each figure of Table 2's two rows of people.
 pub const HUMAN_QUESTIONS: usize = 250;
-/// Questions behind the CNN table's validation column.
+/// The number of questions of the CNN table's validation column.
 pub const CNN_VALID_QUESTIONS: usize = 3_924;
-/// Questions behind the CNN table's test column.
+/// The number of questions of the CNN table's test column.
 pub const CNN_TEST_QUESTIONS: usize = 3_198;
 
 /// The difference between two accuracies on different questions, with its 95 % interval.
@@ -40,7 +40,7 @@ impl Difference {
         Self { difference, low: difference - below, high: difference + above }
     }
 
-    /// Whether the two figures agree as far as their n can tell: the interval holds 0.
+    /// Returns whether the two figures agree within what their n can resolve: the interval holds 0.
     pub fn is_inside(&self) -> bool {
         self.low <= 0.0 && 0.0 <= self.high
     }

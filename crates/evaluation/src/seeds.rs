@@ -1,33 +1,33 @@
 //! Several seeds of one model: their results → mean and standard deviation per class.
 
-use questions::Split;
+use base::{ByClass, Split};
 use serde::Serialize;
 
 use crate::accuracy::split_code;
-use crate::{Accuracy, ByClass, Results};
+use crate::{Accuracy, Results};
 
 /// The accuracies of one model trained from several seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// How many seeds there are.
+    /// The number of seeds.
     pub seeds: usize,
     /// Their mean accuracy.
     pub mean: f64,
-    /// Their standard deviation (n − 1 in the denominator); none for a single seed.
+    /// Their standard deviation (n − 1 in the denominator); `None` for a single seed.
     pub deviation: Option<f64>,
 }
 
 /// The spread over seeds on one split.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SeedResults {
-    /// The split.
+    /// `None` where the split is not known.
     #[serde(serialize_with = "split_code")]
     pub split: Option<Split>,
     /// The spread in each class and in all.
     pub classes: ByClass<Spread>,
 }
 
-/// Mean and standard deviation over the results of several seeds, one element a split.
+/// Mean and standard deviation over the results of several seeds, one element per split.
 ///
 /// A class or split that some seeds lack is left out: its mean would be over other seeds.
 pub fn over_seeds(results: &[Vec<Results>]) -> Vec<SeedResults> {
@@ -56,7 +56,7 @@ fn spread(accuracies: &[&Accuracy]) -> Spread {
 }
 
 impl Spread {
-    /// The spread of the figures of several seeds; not a number where there is none.
+    /// The spread of the figures of several seeds; its mean is NaN without figures.
     pub fn of(figures: &[f64]) -> Self {
         let n = figures.len() as f64;
         let mean = figures.iter().sum::<f64>() / n;
@@ -68,7 +68,7 @@ impl Spread {
 
 #[cfg(test)]
 mod tests {
-    use questions::WordClass;
+    use base::WordClass;
 
     use super::*;
 

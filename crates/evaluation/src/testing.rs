@@ -1,16 +1,16 @@
 //! Small predictions and questions for the tests of this crate.
 
-use questions::{BLANK, BookText, NewQuestion, QuestionSet, Split, WordClass};
+use base::{Split, WordClass};
+use questions::{BLANK, BookText, NewQuestion, QuestionSet};
 use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 
 use crate::{Prediction, Predictions};
 
-/// The words that stand as candidates in the tests.
+/// The candidates of the tests.
 pub(crate) const WORDS: [&str; 10] =
     ["acorn", "badger", "candle", "door", "elm", "fiddle", "goose", "hill", "inn", "jug"];
 
-/// A prediction of a named entity of the validation split, without a book; ties drawn from seed 1.
+/// A prediction of a named entity of the validation split, without a book; ties broken by seed 1.
 pub(crate) fn prediction(id: &str, scores: &[f64], answer: usize) -> Prediction {
     let unscored = Prediction {
         id: id.to_owned(),
@@ -78,8 +78,8 @@ pub(crate) fn valid_predictions(set: &QuestionSet, scores: [[f64; 2]; 2]) -> Pre
     Predictions::new("valid.jsonl", predictions).unwrap()
 }
 
-/// A place drawn with the given log-probabilities.
-pub(crate) fn draw(log_probs: &[f64], rng: &mut ChaCha8Rng) -> usize {
+/// Draws an index with the given log-probabilities.
+pub(crate) fn draw(log_probs: &[f64], rng: &mut impl RngExt) -> usize {
     let mut left: f64 = rng.random();
     let passes = |log_prob: &&f64| {
         left -= log_prob.exp();

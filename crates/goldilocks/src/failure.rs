@@ -243,7 +243,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
             .or_else(|| cause.hint(questions::Error::hint))
             .or_else(|| cause.hint(models::Error::hint))
             .or_else(|| cause.hint(ngram::Error::hint))
-            .or_else(|| cause.hint(evaluation::Error::hint))
+            .or_else(|| cause.hint(|error: &evaluation::Error| Some(error.remedy()?.to_string())))
             .or_else(|| cause.hint(report::Error::hint))
             .or_else(|| cause.hint(page::Error::hint))
     })

@@ -99,12 +99,12 @@ impl Reproduction<'_> {
             let read = |member: &Training<'_>| self.read(&member.name, &self.on);
             let files: Vec<Predictions> = members.iter().map(read).collect::<Result<_>>()?;
             let mut predictions = match &files[..] {
-                [file] => index.check(file)?,
+                [file] => index.check(file.clone())?,
                 files => {
                     let names: Vec<&str> = files.iter().map(Predictions::name).collect();
                     let name = format!("mean of {}", names.join(", "));
                     let files: Vec<&Predictions> = files.iter().collect();
-                    index.check(&ensemble::mean(&name, &files, seed)?)?
+                    index.check(ensemble::mean(&name, &files, seed)?)?
                 }
             };
             if row.exclude_cooccurrences {
@@ -112,7 +112,7 @@ impl Reproduction<'_> {
                     "{}, without candidates of the query",
                     predictions.predictions().name()
                 );
-                predictions = index.check(&exclude_cooccurrences(&name, &predictions, seed)?)?;
+                predictions = index.check(exclude_cooccurrences(&name, &predictions, seed)?)?;
             }
             let version = self.note(&members[0].name).map_or_else(String::new, |made| made.version);
             Ok(Run { seed, version, predictions })
@@ -134,7 +134,7 @@ impl Reproduction<'_> {
             let first = self.training(rows[0], number);
             let combined = evaluation::combine(name, &answers, &fit, first.seed)?;
             let version = self.note(&first.name).map_or_else(String::new, |made| made.version);
-            let predictions = index.check(&combined.predictions)?;
+            let predictions = index.check(combined.predictions)?;
             Ok(Run { seed: first.seed, version, predictions })
         };
         (0..n_seeds).map(run).collect()

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use evaluation::{Only, Predictions, QuestionIndex};
+use base::Selection;
+use evaluation::{Predictions, QuestionIndex};
 use questions::{OpenOptions, QuestionSet, Split, WordClass};
 use report::Source;
 use sha2::{Digest, Sha256};
@@ -30,8 +31,8 @@ pub struct Origin {
 
 impl Origin {
     /// What figures are wanted for.
-    pub fn only(&self) -> Only {
-        Only { splits: self.on.clone(), class: self.class }
+    pub fn only(&self) -> Selection {
+        Selection { splits: self.on.clone(), class: self.class }
     }
 
     fn options(&self, splits: &[Split]) -> OpenOptions {
@@ -82,17 +83,17 @@ pub fn predictions(
     paths: &[PathBuf],
     questions: Option<&Path>,
     origin: &Origin,
-    only: &Only,
+    only: &Selection,
     progress: Progress,
 ) -> Result<Vec<Predictions>> {
     let read = |path: &PathBuf| Predictions::read(path);
     let files: Vec<Predictions> = paths.iter().map(read).collect::<Result<_, _>>()?;
     let Some(path) = questions else {
-        return Ok(files.iter().map(|file| only.of(file)).collect::<Result<_, _>>()?);
+        return Ok(files.into_iter().map(|file| file.select(only)).collect::<Result<_, _>>()?);
     };
     let set = open_answered(path, origin, &answered(&files), progress)?;
-    let index = QuestionIndex::new(&set, &files).only(only.clone());
-    files.iter().map(|file| Ok(index.check(file)?.predictions().clone())).collect()
+    let index = QuestionIndex::new(&set, &files).select(only.clone());
+    files.into_iter().map(|file| Ok(index.check(file)?.into_predictions())).collect()
 }
 
 /// The splits that were answered, so that others need not be read; none where a prediction does not tell.

@@ -113,7 +113,7 @@ impl Error {
                     .to_owned(),
             ),
             Self::Questions(error) => error.hint(),
-            Self::Evaluation(error) => error.hint(),
+            Self::Evaluation(error) => error.remedy().map(|remedy| remedy.to_string()),
             _ => None,
         }
     }

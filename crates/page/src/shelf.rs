@@ -167,11 +167,11 @@ fn fit(sets: &[Shelved], predictions: &Predictions) -> Result<Vec<OnceLock<Answe
     let mut first_error = None;
     for (fitting, shelved) in sets.iter().enumerate() {
         let index = QuestionIndex::of_splits(&shelved.set, &Split::ALL);
-        match index.check(predictions) {
+        match index.check(predictions.clone()) {
             Ok(checked) => {
                 let mut answered = vec![None; shelved.set.len()];
                 for prediction in checked.predictions().iter() {
-                    if let Some(place) = index.place(prediction.split, &prediction.id) {
+                    if let Some(place) = index.find(prediction.split, &prediction.id) {
                         let scores = prediction.scores.iter().map(|&score| score as f32).collect();
                         answered[place] = Some(Scored { scores, chosen: prediction.predicted });
                     }

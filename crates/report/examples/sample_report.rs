@@ -231,6 +231,6 @@ fn simulated<'a>(
         }
     }
     let predictions = Predictions::new("simulated.jsonl", predictions)?;
-    let predictions = check_against(&predictions, set)?;
+    let predictions = check_against(predictions, set)?;
     Ok(Run { seed, version: "0.1.0 (0000000)".to_owned(), predictions })
 }

@@ -6,7 +6,7 @@ pub mod missed;
 pub mod pairs;
 pub mod people;
 
-use evaluation::Checked;
+use evaluation::MatchedPredictions;
 
 use crate::Report;
 use crate::chart::Chart;
@@ -32,6 +32,6 @@ fn models(table: &Table) -> impl Iterator<Item = (&TableRow, usize)> {
 }
 
 /// The predictions of a row's first seed: pairs and details are about one run.
-fn first_run<'r, 'a>(report: &'r Report<'a>, row: usize) -> &'r Checked<'a> {
+fn first_run<'r, 'a>(report: &'r Report<'a>, row: usize) -> &'r MatchedPredictions<'a> {
     &report.rows[row].runs[0].predictions
 }

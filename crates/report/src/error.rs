@@ -54,7 +54,7 @@ impl Error {
             Self::ForeignFolder { .. } => {
                 Some("choose a new folder; only a report is replaced".to_owned())
             }
-            Self::Evaluation(error) => error.hint(),
+            Self::Evaluation(error) => error.remedy().map(|remedy| remedy.to_string()),
         }
     }
 }

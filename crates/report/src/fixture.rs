@@ -55,7 +55,7 @@ pub fn row<'a>(set: &'a QuestionSet, name: &str, is_right: impl Fn(usize) -> boo
     };
     let predictions = set.ids(set.split(0)).into_iter().map(prediction).collect();
     let predictions = Predictions::new(format!("{name}.jsonl"), predictions).unwrap();
-    let predictions = check_against(&predictions, set).unwrap();
+    let predictions = check_against(predictions, set).unwrap();
     Row {
         name: name.to_owned(),
         label: name.to_owned(),

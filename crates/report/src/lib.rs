@@ -33,7 +33,7 @@ mod fixture;
 
 use std::path::{Path, PathBuf};
 
-use evaluation::Checked;
+use evaluation::MatchedPredictions;
 use questions::{QuestionSet, Statistics};
 
 pub use error::Error;
@@ -83,7 +83,7 @@ pub struct Run<'a> {
     /// The version of the program that made it.
     pub version: String,
     /// Its predictions, all splits together, fitted to the question set.
-    pub predictions: Checked<'a>,
+    pub predictions: MatchedPredictions<'a>,
 }
 
 /// What a reader needs to trace the figures.

@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use evaluation::{Only, Predictions, QuestionIndex};
+use base::Selection;
+use evaluation::{Predictions, QuestionIndex};
 
 use crate::progress::Progress;
 use crate::sets::{self, Origin};
@@ -41,12 +42,12 @@ pub struct Options {
 pub fn run(options: &Options, progress: Progress) -> Result<()> {
     super::check_output(&options.output, options.force)?;
     let questions = options.questions.as_deref();
-    let read = |paths: &[PathBuf], only: Only| {
+    let read = |paths: &[PathBuf], only: Selection| {
         sets::predictions(paths, questions, &options.origin, &only, progress)
     };
     let models = read(&options.predictions, options.origin.only())?;
     // `--on` chooses what is combined: weights are fitted on other splits than that.
-    let fit = read(&options.fit, Only { splits: Vec::new(), ..options.origin.only() })?;
+    let fit = read(&options.fit, Selection { splits: Vec::new(), ..options.origin.only() })?;
     let models: Vec<&Predictions> = models.iter().collect();
     let name = options.output.display().to_string();
     let mut combined = if fit.is_empty() {
@@ -59,8 +60,8 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
         let answered = sets::answered(std::slice::from_ref(&combined));
         let set = sets::open_answered(path, &options.origin, &answered, progress)?;
         let index = QuestionIndex::new(&set, std::slice::from_ref(&combined));
-        let index = index.only(options.origin.only());
-        let checked = index.check(&combined)?;
+        let index = index.select(options.origin.only());
+        let checked = index.check(combined)?;
         combined = evaluation::exclude_cooccurrences(&name, &checked, options.seed)?;
     }
     combined.write(&options.output)?;

@@ -46,11 +46,11 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     let read = |path: &PathBuf| Predictions::read(path);
     let files: Vec<Predictions> = options.predictions.iter().map(read).collect::<Result<_, _>>()?;
     let set = sets::open_answered(&options.questions, &options.origin, &[], progress)?;
-    let index = QuestionIndex::new(&set, &files).only(options.origin.only());
+    let index = QuestionIndex::new(&set, &files).select(options.origin.only());
     let row = |(path, file): (&PathBuf, &Predictions)| -> Result<Row<'_>> {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let label = models::find(&name).map_or_else(|_| name.clone(), |entry| entry.row.to_owned());
-        let predictions = index.check(file)?;
+        let predictions = index.check(file.clone())?;
         let runs = vec![Run { seed: options.seed, version: VERSION.to_owned(), predictions }];
         Ok(Row { name, label, settings: Vec::new(), runs, looked: Vec::new() })
     };

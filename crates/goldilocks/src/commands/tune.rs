@@ -16,7 +16,7 @@ use std::time::Instant;
 use anyhow::Result;
 use evaluation::Predictions;
 use models::{Entry, Settings, Training};
-use questions::{QuestionSet, Split};
+use questions::{QuestionSet, Split, WordClass};
 use serde::{Deserialize, Serialize};
 
 use self::summary::Summary;
@@ -259,20 +259,19 @@ impl Tuning<'_> {
                 let quiet = Progress { quiet: true };
                 let predictions = answering.answer(&*model, &self.set, &[Split::Valid], quiet)?;
                 let results = evaluation::evaluate(&Predictions::new("valid", predictions)?)?;
-                let classes = results.iter().filter(|of| of.split == Some(Split::Valid));
-                let shares = classes.flat_map(|of| of.classes.iter());
-                (shares.map(|(code, share)| (code.to_owned(), share.accuracy)).collect(), None)
+                let results = results.into_iter().find(|of| of.split == Some(Split::Valid));
+                (results.map(|of| of.classes.map(|share| share.accuracy)), None)
             }
             // A rate that diverges is a result of the grid, not its end.
-            Err(error @ models::Error::Diverged { .. }) => {
-                (BTreeMap::new(), Some(error.to_string()))
-            }
+            Err(error @ models::Error::Diverged { .. }) => (None, Some(error.to_string())),
             Err(error) => return Err(error.into()),
         };
         if checkpoints.exists() {
             fs::remove_dir_all(&checkpoints).map_err(Failure::file(&checkpoints))?;
         }
-        let mean = mean(&valid);
+        let mean = valid.as_ref().map(|valid| valid.mean_over(&WordClass::ALL));
+        let by_code = valid.iter().flat_map(|valid| valid.iter());
+        let valid = by_code.map(|(code, &share)| (code.to_owned(), share)).collect();
         Ok(Outcome { trial, valid, mean, error, seconds: started.elapsed().as_secs_f64() })
     }
 
@@ -280,15 +279,6 @@ impl Tuning<'_> {
         let lines =
             self.outcomes.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
         write_file(&self.options.file(), &(lines.join("\n") + "\n"))
-    }
-}
-
-fn mean(valid: &BTreeMap<String, f64>) -> Option<f64> {
-    let classes: Vec<f64> =
-        valid.iter().filter(|(code, _)| *code != "all").map(|(_, share)| *share).collect();
-    match classes.len() {
-        0 => valid.get("all").copied(),
-        n => Some(classes.iter().sum::<f64>() / n as f64),
     }
 }
 
@@ -302,16 +292,6 @@ mod tests {
             .map(|(key, values)| (key.to_owned(), values.into_iter().map(str::to_owned).collect()));
         let points: Vec<String> = combinations(&grid).iter().map(|point| point.join(" ")).collect();
         assert_eq!(points, ["a=1 b=x", "a=1 b=y", "a=2 b=x", "a=2 b=y"]);
-    }
-
-    #[test]
-    fn the_mean_is_over_classes_and_over_all_where_there_is_none() {
-        let shares = |pairs: &[(&str, f64)]| -> BTreeMap<String, f64> {
-            pairs.iter().map(|(code, share)| ((*code).to_owned(), *share)).collect()
-        };
-        assert_eq!(mean(&shares(&[("NE", 0.25), ("V", 0.5), ("all", 0.9)])), Some(0.375));
-        assert_eq!(mean(&shares(&[("all", 0.9)])), Some(0.9));
-        assert_eq!(mean(&shares(&[])), None);
     }
 
     #[test]

@@ -137,17 +137,13 @@ impl<'a> Part<'a> {
         let credits = self.places.par_iter().filter_map(|&place| {
             let Example { question, answer, class, .. } = self.set.example(place);
             let answer = answer?;
-            Some((class, score(&question).iter().map(|scores| credit(scores, answer)).collect()))
+            Some((
+                class,
+                score(&question).iter().map(|scores| base::credit(scores, answer)).collect(),
+            ))
         });
         credits.collect()
     }
-}
-
-/// How much of a point scores earn: 1/k if the answer is among the k best, else 0.
-fn credit(scores: &[f32], answer: usize) -> f64 {
-    let highest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let n_best = scores.iter().filter(|&&score| score == highest).count();
-    if scores[answer] == highest { 1.0 / n_best as f64 } else { 0.0 }
 }
 
 /// Whoever listens to a training; any closure over [`Event`]s is one.

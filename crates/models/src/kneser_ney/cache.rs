@@ -5,14 +5,12 @@
 
 use std::path::Path;
 
-use base::{Vocabulary, WordId};
+use base::{ByClass, Vocabulary, WordId};
 use questions::{Question, WordClass};
 use serde::{Deserialize, Serialize};
 
 use crate::contract::folder::{read_toml, write_toml};
-use crate::kneser_ney::language_model::{
-    self, Accuracies, LanguageReader, NGRAMS, ScoredQuery, Trial,
-};
+use crate::kneser_ney::language_model::{self, LanguageReader, NGRAMS, ScoredQuery, Trial};
 use crate::{Entry, Event, Model, Range, Reader, Result, Saved, Setting, Settings, Training};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -74,7 +72,7 @@ struct Tuned {
 #[derive(Serialize, Deserialize)]
 struct LambdaTrial {
     lambda: f32,
-    valid: Accuracies,
+    valid: ByClass<f64>,
 }
 
 fn train(settings: &Settings, training: &Training<'_>) -> Result<Box<dyn Model>> {
@@ -82,7 +80,7 @@ fn train(settings: &Settings, training: &Training<'_>) -> Result<Box<dyn Model>>
     let (language, orders) = language_model::train(ENTRY.name, language, training)?;
     let lambdas = if lambda.is_none() { tune(&language, training) } else { vec![] };
     let best = |classes: &[WordClass]| {
-        let mean = |trial: &LambdaTrial| trial.valid.mean(classes);
+        let mean = |trial: &LambdaTrial| trial.valid.mean_over(classes);
         // Of equals the lowest.
         lambdas.iter().rev().max_by(|a, b| mean(a).total_cmp(&mean(b))).map(|trial| trial.lambda)
     };
@@ -104,12 +102,12 @@ fn train(settings: &Settings, training: &Training<'_>) -> Result<Box<dyn Model>>
 
 fn tune(language: &ngram::Model, training: &Training<'_>) -> Vec<LambdaTrial> {
     let reader = LanguageReader::new(language, training.valid.vocabulary());
-    let accuracies = Accuracies::of(training, |question| {
+    let accuracies = language_model::accuracies(training, |question| {
         let (query, cache) = (reader.query(question), Cache::new(question));
         GRID.iter().map(|&lambda| cache.interpolate(&query, lambda)).collect()
     });
     let trials = GRID.into_iter().zip(accuracies).map(|(lambda, valid)| {
-        let valid_accuracy = valid.mean(&TUNED_FOR);
+        let valid_accuracy = valid.mean_over(&TUNED_FOR);
         training
             .reporter
             .report(Event::Tried { setting: format!("lambda={lambda}"), valid_accuracy });

@@ -1,11 +1,10 @@
 //! What the two Kneser-Ney rows share (§4.2): a language model of the training books, its order tuned on the
 //! validation questions, and the log-probabilities of the words of a query with each candidate in it.
 
-use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use base::{Vocabulary, WordId};
+use base::{ByClass, Vocabulary, WordId};
 use ngram::{Discounts, Fallback, MAX_ORDER, Options, Pruning, Sorted, Text, estimate};
 use questions::{Question, WordClass};
 use serde::{Deserialize, Serialize};
@@ -53,50 +52,33 @@ pub(crate) struct Config {
     pub quantise: bool,
 }
 
-/// Accuracies on the validation questions: of each class, by its code, and of all.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct Accuracies(BTreeMap<String, f64>);
-
-impl Accuracies {
-    /// Of several ways to score; none without questions whose answer is known.
-    pub fn of<'a>(
-        training: &Training<'a>,
-        score: impl Fn(&Question<'a>) -> Vec<Vec<f32>> + Sync,
-    ) -> Vec<Self> {
-        let credits = training.valid.credits(score);
-        let n_ways = credits.first().map_or(0, |(_, credits)| credits.len());
-        let accuracies = |way: usize| {
-            let mean = |of: &dyn Fn(Option<WordClass>) -> bool| {
-                let credits = credits.iter().filter(|(class, _)| of(*class));
-                let credits: Vec<f64> = credits.map(|(_, credits)| credits[way]).collect();
-                let sum: f64 = credits.iter().sum();
+/// Accuracies on the validation questions of several ways to score; empty without questions whose answer is known.
+pub(crate) fn accuracies<'a>(
+    training: &Training<'a>,
+    score: impl Fn(&Question<'a>) -> Vec<Vec<f32>> + Sync,
+) -> Vec<ByClass<f64>> {
+    let credits = training.valid.credits(score);
+    let credits: Vec<(Option<WordClass>, &[f64])> =
+        credits.iter().map(|(class, credits)| (*class, &credits[..])).collect();
+    let n_ways = credits.first().map_or(0, |(_, credits)| credits.len());
+    let of_way = |way: usize| {
+        ByClass::of(
+            &credits,
+            |(class, _)| class,
+            |credits| {
+                let sum: f64 = credits.iter().map(|(_, credits)| credits[way]).sum();
                 (!credits.is_empty()).then_some(sum / credits.len() as f64)
-            };
-            let of_class =
-                |class: WordClass| Some((class.code().to_owned(), mean(&|of| of == Some(class))?));
-            let all = mean(&|_| true).map(|accuracy| ("all".to_owned(), accuracy));
-            Self(WordClass::ALL.into_iter().filter_map(of_class).chain(all).collect())
-        };
-        (0..n_ways).map(accuracies).collect()
-    }
-
-    /// The mean of those classes that there are questions of; without any, the accuracy of all questions.
-    pub fn mean(&self, classes: &[WordClass]) -> f64 {
-        let of_class = |class: &WordClass| self.0.get(class.code());
-        let found: Vec<f64> = classes.iter().filter_map(of_class).copied().collect();
-        match found.len() {
-            0 => self.0.get("all").copied().unwrap_or_default(),
-            n => found.iter().sum::<f64>() / n as f64,
-        }
-    }
+            },
+        )
+    };
+    (0..n_ways).filter_map(of_way).collect()
 }
 
 /// An order that was tried.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Trial {
     order: usize,
-    valid: Accuracies,
+    valid: ByClass<f64>,
 }
 
 /// Estimates a language model of the training books; gives the orders that were tried for it too.
@@ -146,14 +128,14 @@ fn tune(
         let language = make(order)?.0;
         let reader = LanguageReader::new(&language, training.valid.vocabulary());
         let score = |question: &Question<'_>| vec![reader.query(question).log_probs()];
-        let valid = Accuracies::of(training, score).remove(0);
-        let valid_accuracy = valid.mean(&WordClass::ALL);
+        let valid = accuracies(training, score).remove(0);
+        let valid_accuracy = valid.mean_over(&WordClass::ALL);
         training
             .reporter
             .report(Event::Tried { setting: format!("order={order}"), valid_accuracy });
         trials.push(Trial { order, valid });
     }
-    let mean = |order: usize| trials[order - 1].valid.mean(&WordClass::ALL);
+    let mean = |order: usize| trials[order - 1].valid.mean_over(&WordClass::ALL);
     let best = (1..=MAX_ORDER).max_by(|&a, &b| mean(a).total_cmp(&mean(b))).unwrap_or(PAPER_ORDER);
     // Chosen: the paper's order unless another is better by more than the standard error of an accuracy.
     let accuracy = mean(best);

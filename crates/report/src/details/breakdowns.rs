@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use evaluation::breakdown::{Breakdown, TrainingText, by_book, by_frequency, by_position};
-use evaluation::{Accuracy, Checked};
+use evaluation::{Accuracy, MatchedPredictions};
 use questions::{Split, WordClass};
 
 use super::{Section, first_run, models};
@@ -73,7 +73,7 @@ impl fmt::Display for Distance {
 
 struct Shown<'t, 'a> {
     label: &'t str,
-    checked: &'t Checked<'a>,
+    checked: &'t MatchedPredictions<'a>,
 }
 
 struct Breakdowns<'t, 'a> {

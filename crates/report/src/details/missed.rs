@@ -1,6 +1,6 @@
 //! The questions that no model has right.
 
-use evaluation::Checked;
+use evaluation::MatchedPredictions;
 use evaluation::breakdown::{Missed, missed_by_all};
 
 use super::first_run;
@@ -22,7 +22,7 @@ pub struct MissedByAll<'t, 'a> {
 /// # Errors
 /// [`Error::Evaluation`] where two models disagree about a question.
 pub fn missed<'t, 'a>(report: &Report<'a>, table: &'t Table) -> Result<MissedByAll<'t, 'a>, Error> {
-    let mut models: Vec<(&'t str, &Checked<'a>)> = Vec::new();
+    let mut models: Vec<(&'t str, &MatchedPredictions<'a>)> = Vec::new();
     for (row, place) in super::models(table) {
         let checked = first_run(report, place);
         let first = models.first().map_or(checked, |(_, first)| *first);

@@ -1,6 +1,6 @@
 //! Every model against the best one on the same questions: exact McNemar, clustered bootstrap, Holm.
 
-use evaluation::{Checked, Comparison, Paired, Predictions, Resampled, compare};
+use evaluation::{Comparison, MatchedPredictions, Paired, Predictions, Resampled, compare};
 use questions::Split;
 
 use super::{Section, first_run, models};
@@ -62,7 +62,7 @@ pub fn pairs(report: &Report<'_>, table: &Table) -> Result<Option<Section>, Erro
 
 /// The predictions of the splits that a table shows.
 fn of_columns(
-    checked: &Checked<'_>,
+    checked: &MatchedPredictions<'_>,
     columns: &[PublishedColumn],
 ) -> Result<Option<Predictions>, Error> {
     let predictions = checked.predictions();

@@ -92,7 +92,7 @@ mod tests {
         let answers = vec![answer("Wren", 0, 3.0), answer("Finch", 0, 5.0)];
         let predictions = Predictions::of_people("humans-query.jsonl", answers).unwrap();
         let mut row = fixture::row(&set, "humans-query", |_| true);
-        row.runs[0].predictions = check_against(&predictions, &set).unwrap();
+        row.runs[0].predictions = check_against(predictions, &set).unwrap();
         report.rows.push(row);
         let found = people(&report).unwrap();
         assert_eq!(found.len(), 1);
