@@ -402,7 +402,10 @@ mod tests {
             expect!["rooks.jsonl:1: `scores`: expected 3, one per candidate, found 2"],
         );
         let ten = r#"{"id": "1", "candidates": ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"], "scores": [1, 2, 3, 4, 5, 6, 7, 8, 9]}"#;
-        check_error(ten, expect!["rooks.jsonl:1: `scores`: expected 10, one per candidate, found 9"]);
+        check_error(
+            ten,
+            expect!["rooks.jsonl:1: `scores`: expected 10, one per candidate, found 9"],
+        );
     }
 
     #[test]
@@ -523,7 +526,8 @@ mod tests {
         let error = Predictions::read(Path::new("no/such.jsonl")).unwrap_err();
         expect![[r#"
             no/such.jsonl: cannot be read: No such file or directory (os error 2)
-            hint: answer questions with a model to make predictions"#]].assert_eq(&format!("{error}\nhint: {}", error.remedy().unwrap()));
+            hint: answer questions with a model to make predictions"#]]
+        .assert_eq(&format!("{error}\nhint: {}", error.remedy().unwrap()));
     }
 
     prop_compose! {
