@@ -6,7 +6,40 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, TableKind};
 
-/// Writes a folder of files, named and filled, in place of an earlier report; gives their paths.
+/// The name of the HTML page.
+pub const PAGE: &str = "index.html";
+/// The code of Table 1, which is no table of accuracies and so has no [`TableKind`].
+pub const TABLE_1: &str = "table-1";
+
+/// The files that a table can have.
+#[derive(Clone, Copy, Debug)]
+pub enum FileKind {
+    Markdown,
+    Latex,
+    Csv,
+    CurveSvg,
+    CurveLatex,
+}
+
+impl FileKind {
+    const ALL: [Self; 5] =
+        [Self::Markdown, Self::Latex, Self::Csv, Self::CurveSvg, Self::CurveLatex];
+
+    /// The name of the file of this kind that the table with `code` has.
+    pub fn file_name(self, code: &str) -> String {
+        let ending = [".md", ".tex", ".csv", "-curve.svg", "-curve.tex"][self as usize];
+        format!("{code}{ending}")
+    }
+}
+
+/// Returns whether some report has a file of that name, so that it may be replaced by another report.
+fn is_report_file(name: &str) -> bool {
+    let codes = TableKind::ALL.map(TableKind::code).into_iter().chain([TABLE_1]);
+    let mut tables = codes.flat_map(|code| FileKind::ALL.map(|kind| kind.file_name(code)));
+    name == PAGE || tables.any(|known| known == name)
+}
+
+/// Writes a folder of files, given as names and contents, in place of an earlier report, and returns their paths.
 ///
 /// # Errors
 /// [`Error::Exists`] where there is a report and it is not to be replaced, [`Error::ForeignFolder`] where there
@@ -21,17 +54,18 @@ pub fn write_all(
         move |source: io::Error| Error::File { path: path.clone(), source }
     };
     let failed = failed_at(folder);
-    let there = match folder.exists() {
-        true => fs::read_dir(folder).map_err(&failed)?.collect::<io::Result<_>>(),
-        false => Ok(Vec::new()),
+    let entries: Vec<fs::DirEntry> = if folder.exists() {
+        fs::read_dir(folder).and_then(Iterator::collect).map_err(&failed)?
+    } else {
+        Vec::new()
     };
-    let names = there.map_err(&failed)?.into_iter().map(|entry: fs::DirEntry| entry.file_name());
-    let names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    let names = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let names: Vec<String> = names.collect();
     if !overwrite && !names.is_empty() {
         return Err(Error::Exists { path: folder.to_owned() });
     }
-    let is_ours = |name: &String| is_part(name) || files.iter().any(|(own, _)| own == name);
-    if let Some(entry) = names.into_iter().find(|name| !is_ours(name)) {
+    debug_assert!(files.iter().all(|(name, _)| is_report_file(name)), "names come from `FileKind`");
+    if let Some(entry) = names.into_iter().find(|name| !is_report_file(name)) {
         return Err(Error::ForeignFolder { path: folder.to_owned(), entry });
     }
     base::files::write_folder(folder, &failed, |inside| {
@@ -43,13 +77,6 @@ pub fn write_all(
         })
     })?;
     Ok(files.iter().map(|(name, _)| folder.join(name)).collect())
-}
-
-/// Whether some report has a file of that name: the page, or a table in one of its forms.
-fn is_part(name: &str) -> bool {
-    let (stem, ending) = name.split_once('.').unwrap_or((name, ""));
-    let is_table = stem == "table-1" || TableKind::from_code(stem).is_some();
-    name == "index.html" || is_table && ["md", "tex", "csv"].contains(&ending)
 }
 
 #[cfg(test)]
@@ -77,6 +104,16 @@ mod tests {
         let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         assert_eq!(names, ["index.html", "table-2.md"]);
+    }
+
+    #[test]
+    fn every_file_of_a_report_can_be_replaced_by_another_report() {
+        let folder = tempfile::tempdir().unwrap();
+        for old in ["goldilocks-curve.svg", "goldilocks-curve.tex", "table-1.csv", "cnn.tex"] {
+            write_all(folder.path(), &files(["index.html", old], "old"), true).unwrap();
+            write_all(folder.path(), &files(["index.html", "table-2.md"], "new"), true).unwrap();
+            assert!(!folder.path().join(old).exists(), "{old}");
+        }
     }
 
     #[test]

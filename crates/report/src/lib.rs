@@ -37,6 +37,7 @@ use evaluation::MatchedPredictions;
 use questions::{QuestionSet, Statistics};
 
 pub use error::Error;
+use files::{FileKind, PAGE, TABLE_1};
 pub use looked::{Looked, Window, strengths};
 pub use number::{count as thousands, interval, share};
 pub use paper::TableKind;
@@ -172,29 +173,29 @@ pub fn text(report: &Report<'_>) -> Result<String, Error> {
 pub fn write(report: &Report<'_>, folder: &Path, overwrite: bool) -> Result<Vec<PathBuf>, Error> {
     let tables = tables(report)?;
     let grids = grids(report, &tables, |_| true);
-    let mut files = vec![("index.html".to_owned(), page::write(report, &tables, &grids)?)];
+    let mut files = vec![(PAGE.to_owned(), page::write(report, &tables, &grids)?)];
     let has_curve = |name: &str| {
         tables.iter().any(|table| table.kind.code() == name && curve::Curve::of(table).is_some())
     };
     for (name, grid) in &grids {
         let picture = if has_curve(name) {
-            markdown::picture(grid, &format!("{name}-curve.svg"))
+            markdown::picture(grid, &FileKind::CurveSvg.file_name(name))
         } else {
             String::new()
         };
-        files.push((format!("{name}.md"), picture + &markdown::write(grid)));
-        files.push((format!("{name}.tex"), latex::write(grid)));
+        files.push((FileKind::Markdown.file_name(name), picture + &markdown::write(grid)));
+        files.push((FileKind::Latex.file_name(name), latex::write(grid)));
     }
     if report.statistics {
         let statistics = Statistics::of(report.set);
-        files.push(("table-1.csv".to_owned(), statistics::csv(&statistics)));
+        files.push((FileKind::Csv.file_name(TABLE_1), statistics::csv(&statistics)));
     }
     for table in &tables {
-        files.push((format!("{}.csv", table.kind.code()), csv::write(table)));
+        let code = table.kind.code();
+        files.push((FileKind::Csv.file_name(code), csv::write(table)));
         if let Some(curve) = curve::Curve::of(table) {
-            let name = format!("{}-curve", table.kind.code());
-            files.push((format!("{name}.svg"), curve.file()));
-            files.push((format!("{name}.tex"), curve.latex()));
+            files.push((FileKind::CurveSvg.file_name(code), curve.file()));
+            files.push((FileKind::CurveLatex.file_name(code), curve.latex()));
         }
     }
     files::write_all(folder, &files, overwrite)
@@ -212,7 +213,7 @@ fn grids(
     with_paper: impl Fn(&Table) -> bool,
 ) -> Vec<(&'static str, grid::Grid)> {
     let table_1 = || statistics::grid(&Statistics::of(report.set), &report.provenance);
-    let table_1 = report.statistics.then(|| ("table-1", table_1()));
+    let table_1 = report.statistics.then(|| (TABLE_1, table_1()));
     let grid = |table: &Table| (table.kind.code(), layout::grid(table, with_paper(table)));
     let tables = tables.iter().map(grid);
     table_1.into_iter().chain(tables).collect()
