@@ -211,9 +211,13 @@ fn questions_are_explored_by_keys_and_a_passage_is_pasted() {
         assert_ne!(browser.address(), first, "the right arrow goes on");
         browser.follow_key("\u{e012}");
         assert_eq!(browser.address(), first, "the left arrow goes back");
-        // A look that has the focus lights up its window.
-        browser.run("document.querySelector('.looks a').focus()");
-        assert!(browser.has(".w.lit"));
+        // A look lights up its window, under the pointer and with the focus.
+        browser.point_at(".looks li");
+        assert!(browser.comes(".w.lit"), "under the pointer");
+        browser.point_at("h1");
+        assert!(browser.goes(".w.lit"), "the pointer has left");
+        browser.tab_to(".looks a");
+        assert!(browser.comes(".w.lit"), "with the focus");
         browser.follow_key("\u{e013}");
         assert!(
             browser.address().contains("/questions?class=NE&split=valid"),

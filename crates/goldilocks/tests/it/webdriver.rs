@@ -90,6 +90,9 @@ impl Browser {
                 "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500,
             }),
         );
+        // A page of a window without a screen has the focus or not as the browser's version will have it, and
+        // without the focus it hears of no change of it.
+        browser.cdp("Emulation.setFocusEmulationEnabled", &json!({"enabled": true}));
         browser
     }
 
@@ -183,6 +186,51 @@ impl Browser {
             "/actions",
             &json!({"actions": [{"type": "key", "id": "keys", "actions": actions}]}),
         );
+    }
+
+    /// Moves the pointer over the first element that a selector finds.
+    pub fn point_at(&self, selector: &str) {
+        // The name under which WebDriver passes elements (W3C WebDriver, 12.3).
+        const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+        let id = self.find(selector);
+        self.run(&format!(
+            "document.querySelector({selector:?}).scrollIntoView({{block: 'center'}})"
+        ));
+        let steps = json!([{"type": "pointerMove", "origin": {ELEMENT: id}, "x": 0, "y": 0}]);
+        let pointer = json!({"type": "pointer", "id": "pointer", "actions": steps});
+        self.post("/actions", &json!({"actions": [pointer]}));
+    }
+
+    /// Presses Tab until an element that a selector finds has the focus.
+    pub fn tab_to(&self, selector: &str) {
+        let script = format!("return document.activeElement.matches({selector:?})");
+        for _ in 0..200 {
+            self.press("\u{e004}");
+            if self.run(&script) == true {
+                return;
+            }
+        }
+        panic!("no key leads to {selector}");
+    }
+
+    /// Whether a selector finds something within a few seconds.
+    pub fn comes(&self, selector: &str) -> bool {
+        self.within_seconds(|browser| browser.has(selector))
+    }
+
+    /// Whether a selector finds nothing any more within a few seconds.
+    pub fn goes(&self, selector: &str) -> bool {
+        self.within_seconds(|browser| !browser.has(selector))
+    }
+
+    fn within_seconds(&self, is_so: impl Fn(&Self) -> bool) -> bool {
+        (0..50).any(|_| {
+            let is_so = is_so(self);
+            if !is_so {
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+            is_so
+        })
     }
 
     /// The text that a person sees in the first element that a selector finds.
