@@ -46,6 +46,10 @@ pub enum Remedy {
     Set { key: &'static str, value: String },
     /// Answer questions with a model, which writes predictions.
     MakePredictions,
+    /// Import an ARPA file as a language model.
+    ImportArpa,
+    /// Train the model that holds the language model again, or import its ARPA file.
+    RebuildLanguageModel,
     /// Compute on the processor.
     UseCpu,
 }
@@ -90,6 +94,10 @@ impl fmt::Display for Remedy {
             Self::Set { key, value } => write!(f, "set `{key}` to {value}"),
             Self::MakePredictions => {
                 f.write_str("answer questions with a model to make predictions")
+            }
+            Self::ImportArpa => f.write_str("import an ARPA file to make a language model"),
+            Self::RebuildLanguageModel => {
+                f.write_str("rebuild it: train the model again, or import its ARPA file")
             }
             Self::UseCpu => f.write_str("compute on the processor"),
         }

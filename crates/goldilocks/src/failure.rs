@@ -242,7 +242,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
             .or_else(|| cause.hint(corpus::Error::hint))
             .or_else(|| cause.hint(questions::Error::hint))
             .or_else(|| cause.hint(models::Error::hint))
-            .or_else(|| cause.hint(ngram::Error::hint))
+            .or_else(|| cause.hint(|error: &ngram::Error| Some(error.remedy()?.to_string())))
             .or_else(|| cause.hint(|error: &evaluation::Error| Some(error.remedy()?.to_string())))
             .or_else(|| cause.hint(report::Error::hint))
             .or_else(|| cause.hint(page::Error::hint))

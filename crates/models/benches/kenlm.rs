@@ -106,7 +106,7 @@ impl Files {
             text.push(line.split_ascii_whitespace())?;
         }
         let options = Options::default();
-        let table = estimate(&text.sort(options.order), &options)?.table;
+        let table = estimate(&text.sort(options.order)?, &options)?.table;
         Ok(Model::new(&table, false).write(&self.ours)?)
     }
 

@@ -1,15 +1,15 @@
-//! Sentences drawn from a language model, for texts of any size that are no copies of another:
-//! `cargo run --release -p ngram --example sample -- NGRAMS.bin WORDS [SEED] > TEXT`.
+//! Sentences drawn from a language model, for texts of any size that are not copies of another:
+//! `cargo run --release -p goldilocks-ngram --example sample -- NGRAMS.bin WORDS [SEED] > TEXT`.
 //!
-//! A word is drawn among those seen behind the longest context; with the rest of the probability, again among
-//! those behind the shorter one, until it is a word that the longer one did not have.
+//! A word is drawn among those seen after the longest context; with the rest of the probability, again among
+//! those after the shorter one, until it is a word that the longer one did not have.
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+use base::seeds::{Use, generator};
 use goldilocks_ngram::{END, Model, START, Table, UNKNOWN};
-use rand::{Rng, RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::{Rng, RngExt};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     #[expect(clippy::disallowed_methods, reason = "this is a program")]
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let n_words: usize = n_words.parse()?;
     let seed = seed.first().map_or(Ok(1), |seed| seed.parse())?;
     let sampler = Sampler::new(&table);
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut random = generator(seed, Use::Test, &[]);
     let words: Vec<&str> = table.vocabulary().iter().collect();
     let mut output = BufWriter::new(std::io::stdout().lock());
     let mut n_drawn = 0;
@@ -59,7 +59,7 @@ impl<'a> Sampler<'a> {
         Self { table, sums }
     }
 
-    /// The n-grams behind a context of the given length, as a range of their level.
+    /// The n-grams after a context of the given length, as a range of their level.
     fn children(&self, contexts: &[u32], length: usize) -> std::ops::Range<usize> {
         let children = &self.table.levels()[length - 1].children;
         let gram = contexts[length - 1] as usize;

@@ -24,7 +24,7 @@ use crate::{Error, MAX_ORDER, Result};
 /// Writes a table as an ARPA file, whole or not at all.
 ///
 /// # Errors
-/// If a word can't be written so, or the file can't.
+/// If the format cannot hold a word, or the file cannot be written.
 pub fn write_arpa(table: &Table, path: &Path) -> Result<()> {
     let unwritable = |word: &&str| word.is_empty() || word.contains(char::is_whitespace);
     if let Some(word) = table.vocabulary.iter().find(unwritable) {
@@ -74,7 +74,7 @@ fn ranges(table: &Table, place: usize) -> impl Iterator<Item = std::ops::Range<u
 /// Reads an ARPA file.
 ///
 /// # Errors
-/// If it can't be read, is not as ARPA files are, or has an n-gram without its beginning or its end.
+/// If it cannot be read, is not an ARPA file, or has an n-gram without its beginning or its end.
 pub fn read_arpa(path: &Path) -> Result<Table> {
     let file = File::open(path).map_err(|reason| Error::File { path: path.to_owned(), reason })?;
     let lines = Lines {
@@ -87,7 +87,7 @@ pub fn read_arpa(path: &Path) -> Result<Table> {
 }
 
 impl Table {
-    /// The table of an ARPA file's text.
+    /// Reads the text of an ARPA file.
     ///
     /// # Errors
     /// As [`read_arpa`].
@@ -96,7 +96,7 @@ impl Table {
     }
 }
 
-/// The lines of a file; the one that was read last is at hand.
+/// The lines of a file, with the current one.
 struct Lines<'a, R> {
     path: &'a Path,
     file: R,
@@ -105,7 +105,7 @@ struct Lines<'a, R> {
 }
 
 impl<R: BufRead> Lines<'_, R> {
-    /// Goes to the next line that is not empty; false at the end of the file.
+    /// Moves to the next line that is not empty; false at the end of the file.
     fn advance(&mut self) -> Result<bool> {
         loop {
             self.text.clear();
@@ -178,7 +178,8 @@ impl<R: BufRead> Reader<'_, R> {
         if self.lines.line() == "\\end\\" { Ok(table) } else { Err(self.lines.error("`\\end\\`")) }
     }
 
-    /// How many n-grams of each length the file says it has; the line of the first section is then at hand.
+    /// The number of n-grams of each length as the file states it; the header of the first section is then the
+    /// current line.
     fn counts(&mut self) -> Result<Vec<usize>> {
         self.lines.expect("\\data\\")?;
         let mut counts = Vec::new();
@@ -202,7 +203,7 @@ impl<R: BufRead> Reader<'_, R> {
     }
 
     fn unigrams(&mut self, table: &mut Table, count: usize) -> Result<Vec<Gram>> {
-        // What a file does not list is as good as impossible, as SRILM writes it.
+        // What a file does not list is practically impossible, as SRILM writes it.
         let mut values = vec![(-99.0 * LN_10, 0.0); MARKS.len()];
         for mark in MARKS {
             table.vocabulary.intern(mark);
@@ -261,11 +262,11 @@ impl<R: BufRead> Reader<'_, R> {
         Ok(grams)
     }
 
-    /// The next n-gram, its words through `read`; then its probability and backoff as natural logarithms.
+    /// Reads the next n-gram: its words through `read`, then its probability and backoff as natural logarithms.
     fn gram<T>(&mut self, length: usize, read: impl Fn(&[&str]) -> T) -> Result<(T, f32, f32)> {
         let expected = || match length {
-            1 => "a probability, a word and perhaps a backoff".to_owned(),
-            _ => format!("a probability, {length} words and perhaps a backoff"),
+            1 => "a probability, a word and optionally a backoff".to_owned(),
+            _ => format!("a probability, {length} words and optionally a backoff"),
         };
         if !self.lines.advance()? {
             return Err(self.lines.error(expected()));
@@ -291,7 +292,7 @@ impl<R: BufRead> Reader<'_, R> {
     }
 }
 
-/// Appends n-grams, which are by their contexts and words, as a level.
+/// Appends n-grams, sorted by their contexts and words, as a level.
 fn add_level(table: &mut Table, grams: Vec<Gram>, is_last: bool) {
     if let Some(above) = table.levels.last_mut() {
         let starts = 0..=above.words.len() as u32;
@@ -360,8 +361,8 @@ ngram 2=2
     }
 
     #[test]
-    fn every_flaw_is_named_with_its_line() {
-        let flaws = [
+    fn every_mistake_is_reported_with_its_line() {
+        let mistakes = [
             ("\\data\\", "data"),
             ("ngram 1=4", "ngram 2=4"),
             ("ngram 1=4", "ngram 1=99999999999"),
@@ -375,20 +376,20 @@ ngram 2=2
             ("<s> bear\n", "bear </s>\n"),
             ("\\end\\", ""),
         ];
-        let messages = flaws.map(|(from, to)| {
+        let messages = mistakes.map(|(from, to)| {
             assert!(SOUND.contains(from));
             let error = read(&SOUND.replacen(from, to, 1)).unwrap_err().to_string();
-            error.replace("m.arpa:", "").replace("not as ARPA files are: ", "") + "\n"
+            error.replace("m.arpa:", "").replace("invalid ARPA file: ", "") + "\n"
         });
         expect![[r#"
             1: expected `\data\`, found `data`
             2: expected `ngram 1=` and a number, found `ngram 2=4`
             2: expected `ngram 1=` and a number, found `ngram 1=99999999999`
             9: expected `\2-grams:`, found `-0.75	</s>	0`
-            15: expected a probability, 2 words and perhaps a backoff, found `\end\`
-            6: expected a probability, a word and perhaps a backoff, found `1	<unk>	0`
-            6: expected a probability, a word and perhaps a backoff, found `NaN	<unk>	0`
-            8: expected a probability, a word and perhaps a backoff, found `-0.5	bear	-0.25 x`
+            15: expected a probability, 2 words and optionally a backoff, found `\end\`
+            6: expected a probability, a word and optionally a backoff, found `1	<unk>	0`
+            6: expected a probability, a word and optionally a backoff, found `NaN	<unk>	0`
+            8: expected a probability, a word and optionally a backoff, found `-0.5	bear	-0.25 x`
             8: expected `bear` once, found `-0.5	bear	-0.25`
             12: expected `wolf` among the 1-grams, found `-0.125	<s> wolf`
             13: expected every one of the 2-grams above once, found `-0.0625	bear </s>`
@@ -396,12 +397,10 @@ ngram 2=2
         "#]]
         .assert_eq(&messages.concat());
         let empty = read("").unwrap_err().to_string();
-        expect![[
-            r#"m.arpa:1: not as ARPA files are: expected `\data\`, found the end of the file"#
-        ]]
-        .assert_eq(&empty);
+        expect![[r#"m.arpa:1: invalid ARPA file: expected `\data\`, found the end of the file"#]]
+            .assert_eq(&empty);
         let cut = read(&SOUND[..SOUND.len() / 2]).unwrap_err().to_string();
-        expect!["m.arpa:9: not as ARPA files are: expected a probability, a word and perhaps a backoff, found the end of the file"].assert_eq(&cut);
+        expect!["m.arpa:9: invalid ARPA file: expected a probability, a word and optionally a backoff, found the end of the file"].assert_eq(&cut);
     }
 
     #[test]
@@ -411,16 +410,17 @@ ngram 2=2
             read(&text.replace("\\end\\", &format!("\\3-grams:\n-1\t{gram}\n\n\\end\\")))
         };
         assert!(longer("<s> bear </s>").is_ok());
-        expect!["m.arpa:17: not as ARPA files are: expected `<s> <s>` among the 2-grams, found `-1	<s> <s> bear`"].assert_eq(&longer("<s> <s> bear").unwrap_err().to_string());
-        expect!["m.arpa:17: not as ARPA files are: expected `</s> bear` among the 2-grams, found `-1	bear </s> bear`"].assert_eq(&longer("bear </s> bear").unwrap_err().to_string());
+        expect!["m.arpa:17: invalid ARPA file: expected `<s> <s>` among the 2-grams, found `-1	<s> <s> bear`"].assert_eq(&longer("<s> <s> bear").unwrap_err().to_string());
+        expect!["m.arpa:17: invalid ARPA file: expected `</s> bear` among the 2-grams, found `-1	bear </s> bear`"].assert_eq(&longer("bear </s> bear").unwrap_err().to_string());
     }
 
     #[test]
     fn a_word_with_a_space_is_refused() {
         let mut text = Text::default();
         text.push(["Mother Bear"]).unwrap();
-        let table =
-            estimate(&text.sort(2), &Options { order: 2, ..Options::default() }).unwrap().table;
+        let table = estimate(&text.sort(2).unwrap(), &Options { order: 2, ..Options::default() })
+            .unwrap()
+            .table;
         let folder = tempfile::tempdir().unwrap();
         let error = write_arpa(&table, &folder.path().join("m.arpa")).unwrap_err();
         assert!(matches!(error, Error::Unwritable { word, .. } if word == "Mother Bear"));
@@ -435,7 +435,7 @@ ngram 2=2
         ) {
             let mut text = Text::default();
             sentences.iter().for_each(|words| text.push(words.iter().map(String::as_str)).unwrap());
-            let table = estimate(&text.sort(order), &Options { order, ..Options::default() }).unwrap().table;
+            let table = estimate(&text.sort(order).unwrap(), &Options { order, ..Options::default() }).unwrap().table;
             let again = read(&written(&table)).unwrap();
             prop_assert!(again.vocabulary.iter().eq(table.vocabulary.iter()));
             for (again, level) in again.levels.iter().zip(&table.levels) {

@@ -1,16 +1,16 @@
-//! Counting, second half: sorted places → the n-grams of one length in suffix order, with adjusted counts.
+//! Counting, second half: sorted positions → the n-grams of one length in suffix order, with adjusted counts.
 
 use crate::sorted::Sorted;
 
 /// The n-grams of one length, in suffix order.
 pub(crate) struct Grams {
-    /// A place of the text where each ends.
+    /// A position of the text where each ends.
     pub ends: Vec<u32>,
     /// The adjusted count a(·) of each.
     pub counts: Vec<u32>,
-    /// How often each stands in the text.
+    /// How often each occurs in the text.
     pub raw_counts: Vec<u32>,
-    /// The n-gram that ends at each place of the text; [`NONE`] where the sentence is too short for one.
+    /// The n-gram that ends at each position of the text; [`NONE`] where the sentence is too short for one.
     pub at: Vec<u32>,
 }
 
@@ -22,8 +22,9 @@ impl Grams {
     pub fn new(sorted: &Sorted, length: usize, order: usize) -> Self {
         let (mut ends, mut counts, mut raw_counts) = (Vec::new(), Vec::new(), Vec::new());
         let mut at = vec![NONE; sorted.words.len()];
-        for (place, &end) in sorted.ends.iter().enumerate() {
-            let (shared, available) = (sorted.shared[place].into(), sorted.lengths[place].into());
+        for (position, &end) in sorted.ends.iter().enumerate() {
+            let (shared, available) =
+                (sorted.shared[position].into(), sorted.lengths[position].into());
             if length > available {
                 continue;
             }

@@ -1,24 +1,24 @@
-//! Discounts: adjusted counts of the n-grams of one length → what is taken off each count (Chen & Goodman
-//! 1998, Eq. 26), for the words that were not seen.
+//! Discounts: adjusted counts of the n-grams of one length → what is subtracted from each count (Chen &
+//! Goodman 1998, Eq. 26) in favour of unseen words.
 
-/// What is taken off the counts 1, 2 and 3 or more.
+/// What is subtracted from the counts 1, 2 and 3 or more.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Discounts(pub [f64; 3]);
 
-/// Why the discounts of a length could not be estimated; [`Discounts::FALLBACK`] was taken.
+/// Why the discounts of a length could not be estimated, so that [`Discounts::FALLBACK`] is used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fallback {
     /// The length of the n-grams.
     pub length: usize,
-    /// What is wrong with their counts, in words.
+    /// What is wrong with their counts.
     pub reason: String,
 }
 
-/// What is smaller is a rounded 0.
+/// Smaller discounts are rounded zeros.
 const SMALLEST: f64 = 1e-6;
 
 impl Discounts {
-    /// Chosen: half of each step where the counts don't tell, as KenLM's `--discount_fallback` has it.
+    /// Chosen: half of each step where the counts do not determine it, as KenLM's `--discount_fallback` has it.
     pub const FALLBACK: Self = Self([0.5, 1.0, 1.5]);
 
     /// Estimates them from the counts of all n-grams of a length.
@@ -33,7 +33,7 @@ impl Discounts {
         let y = n1 / (n1 + 2.0 * n2);
         let discounts = [1.0 - 2.0 * y * n2 / n1, 2.0 - 3.0 * y * n3 / n2, 3.0 - 4.0 * y * n4 / n3];
         for (discount, count) in discounts.into_iter().zip(1u8..) {
-            // Where nothing is taken off, nothing is left for the words that were not seen.
+            // Where nothing is subtracted, nothing is left for unseen words.
             if !(SMALLEST..=f64::from(count)).contains(&discount) {
                 let name = if count == 3 { "3 or more".to_owned() } else { count.to_string() };
                 return Err(format!("{discount:.2} would be taken off the adjusted count {name}"));

@@ -1,7 +1,7 @@
 //! The estimator: sorted text → [`Table`], one length of n-grams after the other.
 //!
-//! The n-gram that ends at a place of the text joins everything: its context is the n-gram one word shorter
-//! that ends one place earlier, and the shorter n-gram it is interpolated with ends at the same place.
+//! Everything is found through the position where an n-gram ends: its context is the n-gram one word shorter
+//! that ends one position earlier, and the shorter n-gram it is interpolated with ends at the same position.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ use crate::{Error, Result};
 pub struct Options {
     /// The length of the longest n-grams, at most that for which the text was sorted.
     pub order: usize,
-    /// Which n-grams are left out.
+    /// Which rare n-grams are left out.
     pub pruning: Pruning,
 }
 
@@ -30,9 +30,9 @@ impl Default for Options {
     }
 }
 
-/// What was estimated.
+/// An estimated model.
 pub struct Estimate {
-    /// The n-grams.
+    /// The n-grams with their probabilities and backoffs.
     pub table: Table,
     /// The discounts of each length, from 1.
     pub discounts: Vec<Discounts>,
@@ -43,12 +43,12 @@ pub struct Estimate {
 /// Estimates a model of a text.
 ///
 /// # Errors
-/// [`Error::NoText`] if there is no sentence.
-///
-/// # Panics
-/// If the order is 0 or longer than that for which the text was sorted.
+/// [`Error::NoText`] if there is no sentence; [`Error::Order`] if the order is 0 or higher than the one that the
+/// text was sorted for.
 pub fn estimate(sorted: &Sorted, options: &Options) -> Result<Estimate> {
-    assert!((1..=sorted.order).contains(&options.order), "the text is sorted for this order");
+    if !(1..=sorted.order).contains(&options.order) {
+        return Err(Error::Order { max: sorted.order, found: options.order });
+    }
     if sorted.ends.is_empty() {
         return Err(Error::NoText);
     }
@@ -72,15 +72,15 @@ struct Estimator<'a> {
     fallbacks: Vec<Fallback>,
 }
 
-/// The n-grams of one length, estimated.
-struct Estimated<'a> {
-    /// The n-gram that ends at each place.
+/// The estimated n-grams of one length.
+struct LevelEstimate<'a> {
+    /// The n-gram that ends at each position of the text.
     at: Cow<'a, [u32]>,
     /// p of each, in suffix order.
     probabilities: Vec<f32>,
-    /// Its place in the level; [`NONE`] if it was pruned.
+    /// Its index in the level; [`NONE`] if it was pruned.
     slots: Vec<u32>,
-    /// Without backoffs and children, which the next length gives.
+    /// Without backoffs and children, which the next length adds.
     level: Level,
 }
 
@@ -94,7 +94,7 @@ impl<'a> Estimator<'a> {
         discounts
     }
 
-    fn unigrams(&mut self) -> Estimated<'a> {
+    fn unigrams(&mut self) -> LevelEstimate<'a> {
         let sorted = self.sorted;
         let grams = Grams::new(sorted, 1, self.options.order);
         let discounts = self.discounts(1, &grams.counts);
@@ -114,15 +114,15 @@ impl<'a> Estimator<'a> {
         let log_probs = probabilities.iter().map(|&p| log(p.into())).collect();
         let slots: Vec<u32> = (UNKNOWN.0..counts.len() as u32).collect();
         let level = Level { words: slots.clone(), log_probs, ..Level::default() };
-        Estimated { at: Cow::Borrowed(&sorted.words), probabilities, slots, level }
+        LevelEstimate { at: Cow::Borrowed(&sorted.words), probabilities, slots, level }
     }
 
     /// The n-grams one word longer than `lower`, and the backoffs and children of `lower`.
     fn longer(
         &mut self,
-        lower: &Estimated<'_>,
+        lower: &LevelEstimate<'_>,
         length: usize,
-    ) -> (Vec<f32>, Vec<u32>, Estimated<'a>) {
+    ) -> (Vec<f32>, Vec<u32>, LevelEstimate<'a>) {
         let sorted = self.sorted;
         let grams = Grams::new(sorted, length, self.options.order);
         let discounts = self.discounts(length, &grams.counts);
@@ -143,7 +143,7 @@ impl<'a> Estimator<'a> {
         });
         (1..children.len()).for_each(|slot| children[slot] += children[slot - 1]);
 
-        // In suffix order the last words rise, so those behind one context do.
+        // In suffix order the last words rise, so those after one context do.
         let mut next = children.clone();
         let n_kept = children[children.len() - 1] as usize;
         let mut level =
@@ -162,6 +162,10 @@ impl<'a> Estimator<'a> {
             level.words[slot as usize] = sorted.words[end];
             level.log_probs[slot as usize] = log(probability);
         }
-        (backoffs, children, Estimated { at: Cow::Owned(grams.at), probabilities, slots, level })
+        (
+            backoffs,
+            children,
+            LevelEstimate { at: Cow::Owned(grams.at), probabilities, slots, level },
+        )
     }
 }

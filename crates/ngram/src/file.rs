@@ -1,17 +1,17 @@
-//! The model file: [`Table`] → bytes → where everything lies in them.
+//! The model file: [`Table`] → bytes → the layout of those bytes.
 //!
 //! ```text
 //! header      "goldilocks-ngram", version, order, bits of a value, bytes in all, number of words, bytes of their
 //!             text, n-grams of each length from 2, SHA-256 of the body, SHA-256 of the header up to here
 //! vocabulary  hash table of word numbers, ends of the words, their text
 //! codebooks   of a quantised model: for each length from 2 its 256 probabilities and 256 backoffs
-//! levels      one for each length: [word, probability, backoff, first child] for each n-gram, bit by bit
+//! levels      one per length: [word, probability, backoff, first child] of each n-gram, bit by bit
 //! ```
 //!
-//! Numbers are little-endian. A body's SHA-256 is taken over those of its parts of a mebibyte, which are
-//! independent; both are cut to 16 bytes. Opening a file checks the header, which fixes the place of everything,
-//! and reads nothing else: a model answers at once. A changed byte of the body is found by
-//! [`crate::Model::check`]; without it such a file gives wrong scores, but it is never read out of its bounds.
+//! Numbers are little-endian. The SHA-256 of the body is taken over those of its chunks of one mebibyte, which are
+//! computed in parallel; both are cut to 16 bytes. Opening a file checks the header, which determines all offsets,
+//! and reads nothing else, so a model answers at once. A changed byte of the body is found by
+//! [`crate::Model::check`]; without it such a file gives wrong scores, but it is never read out of bounds.
 
 use std::path::Path;
 
@@ -26,15 +26,15 @@ use crate::{Error, MAX_ORDER, Result};
 const MAGIC: &str = "goldilocks-ngram";
 const VERSION: u32 = 1;
 const HEADER: usize = 128;
-/// Where the checksums of body and header stand.
+/// The offsets of the checksums of body and header.
 const BODY_SUM: usize = 96;
 const HEADER_SUM: usize = 112;
-const PART: usize = 1 << 20;
+const CHUNK: usize = 1 << 20;
 
 /// An entry of the hash table without a word.
 pub(crate) const EMPTY: u32 = u32::MAX;
 
-/// Where everything lies.
+/// The offset and size of everything in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
     pub n_words: usize,
@@ -47,7 +47,7 @@ pub(crate) struct Layout {
     pub n_bytes: usize,
 }
 
-/// Where a level lies, and how many bits each field of an n-gram has.
+/// The offset of a level, and the number of bits of each field of an n-gram.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LevelLayout {
     pub start: usize,
@@ -58,25 +58,25 @@ pub(crate) struct LevelLayout {
     pub child: u32,
     /// Bits of one n-gram.
     pub stride: usize,
-    /// Where its codebooks lie.
+    /// The offset of its codebooks.
     pub codebook: usize,
 }
 
 impl Layout {
-    /// Lays out a model; none if it would not fit into memory.
+    /// Lays out a model; `None` if it would not fit into memory.
     fn new(n_words: usize, n_text: usize, longer: &[usize], bits: u32) -> Option<Self> {
         let n_slots = n_words.checked_mul(5)? / 4 + 1;
         let slots = HEADER;
         let ends = n_slots.checked_mul(4)?.checked_add(slots)?;
         let text = n_words.checked_mul(4)?.checked_add(ends)?;
-        let mut place = text.checked_add(n_text)?;
+        let mut offset = text.checked_add(n_text)?;
         let order = longer.len() + 1;
         let mut codebooks = vec![0];
         for length in 2..=order {
-            codebooks.push(place);
+            codebooks.push(offset);
             let n_books = if length < order { 2 } else { 1 };
             let n_values = if bits == 32 { 0 } else { n_books * quantise::N_VALUES };
-            place = place.checked_add(4 * n_values)?;
+            offset = offset.checked_add(4 * n_values)?;
         }
         let mut levels = Vec::new();
         for (length, &len) in (1..).zip([n_words].iter().chain(longer)) {
@@ -87,7 +87,7 @@ impl Layout {
             let child = if is_last { 0 } else { width(longer[length - 1]) };
             let stride = (word + bits + backoff + child) as usize;
             let codebook = codebooks[length - 1];
-            let start = place;
+            let start = offset;
             levels.push(LevelLayout {
                 start,
                 len,
@@ -100,9 +100,9 @@ impl Layout {
             });
             // One more at the end says where the last one's children end.
             let n_bits = len.checked_add(1)?.checked_mul(stride)?;
-            place = place.checked_add(n_bits.div_ceil(8))?.checked_add(PADDING)?;
+            offset = offset.checked_add(n_bits.div_ceil(8))?.checked_add(PADDING)?;
         }
-        Some(Self { n_words, n_slots, slots, ends, text, n_text, levels, n_bytes: place })
+        Some(Self { n_words, n_slots, slots, ends, text, n_text, levels, n_bytes: offset })
     }
 
     /// Reads the header of a file.
@@ -110,9 +110,9 @@ impl Layout {
         if !bytes.starts_with(MAGIC.as_bytes()) {
             return Err(Error::NotAModel { path: path.to_owned(), expected: MAGIC });
         }
-        let damaged = |reason: String| Error::Damaged { path: path.to_owned(), reason };
+        let corrupt = |reason: String| Error::Corrupt { path: path.to_owned(), reason };
         let Some(header) = bytes.get(..HEADER) else {
-            return Err(damaged(format!(
+            return Err(corrupt(format!(
                 "expected at least {HEADER} bytes, found {}",
                 bytes.len()
             )));
@@ -122,10 +122,10 @@ impl Layout {
             return Err(Error::OtherVersion { path: path.to_owned(), expected: VERSION, found });
         }
         if header[HEADER_SUM..] != checksum(&header[..HEADER_SUM])[..] {
-            return Err(damaged("its header is not what was written".to_owned()));
+            return Err(corrupt("wrong checksum of the header".to_owned()));
         }
         let (order, bits) = (u32_at(header, 20) as usize, u32_at(header, 24));
-        let number = |place: usize| usize::try_from(u64_at(header, place)).ok();
+        let number = |offset: usize| usize::try_from(u64_at(header, offset)).ok();
         let is_sound = (1..=MAX_ORDER).contains(&order) && [quantise::BITS, 32].contains(&bits);
         let layout = (1..order.min(MAX_ORDER)).map(|length| number(48 + 8 * length)).collect();
         let layout = Option::<Vec<usize>>::filter(layout, |_| is_sound)
@@ -139,14 +139,14 @@ impl Layout {
                     return Ok(layout);
                 }
                 let (expected, found) = (layout.n_bytes, bytes.len());
-                Err(damaged(format!("expected {expected} bytes, found {found}")))
+                Err(corrupt(format!("expected {expected} bytes, found {found}")))
             }
-            _ => Err(damaged("its header contradicts itself".to_owned())),
+            _ => Err(corrupt("inconsistent sizes in the header".to_owned())),
         }
     }
 }
 
-/// Whether the body is what was written.
+/// Returns whether the body has its checksum.
 pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     bytes[BODY_SUM..HEADER_SUM] == body_checksum(&bytes[HEADER..])[..]
 }
@@ -180,7 +180,7 @@ pub(crate) fn encode(table: &Table, quantise: bool) -> Vec<u8> {
     slots.into_iter().chain(ends).for_each(|n| bytes.extend(n.to_le_bytes()));
     words.iter().for_each(|word| bytes.extend(word.as_bytes()));
     levels.iter().for_each(|(codebooks, _)| bytes.extend(codebooks));
-    // Each is given back once it is copied: together they are as large as the file.
+    // Each is freed once it is copied: together they are as large as the file.
     levels.into_iter().for_each(|(_, grams)| bytes.extend(grams));
     let sum = body_checksum(&bytes[HEADER..]);
     bytes[BODY_SUM..HEADER_SUM].copy_from_slice(&sum);
@@ -227,7 +227,7 @@ fn hash_table(words: &[&str], n_slots: usize) -> Vec<u32> {
     slots
 }
 
-/// Where the search for a word begins: FNV-1a, whose high bits are mixed by a last multiplication.
+/// The slot where the search for a word begins: FNV-1a, whose high bits are mixed by a last multiplication.
 pub(crate) fn first_slot(word: &str, n_slots: usize) -> usize {
     let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let hash = word.bytes().fold(0xcbf2_9ce4_8422_2325, step).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -239,16 +239,16 @@ fn checksum(bytes: &[u8]) -> [u8; 16] {
 }
 
 fn body_checksum(body: &[u8]) -> [u8; 16] {
-    let parts: Vec<[u8; 16]> = body.par_chunks(PART).map(checksum).collect();
+    let parts: Vec<[u8; 16]> = body.par_chunks(CHUNK).map(checksum).collect();
     checksum(parts.as_flattened())
 }
 
-pub(crate) fn u32_at(bytes: &[u8], place: usize) -> u32 {
-    u32::from_le_bytes(bytes[place..place + 4].try_into().expect("four bytes"))
+pub(crate) fn u32_at(bytes: &[u8], offset: usize) -> u32 {
+    u32::from_le_bytes(bytes[offset..offset + 4].try_into().expect("four bytes"))
 }
 
-fn u64_at(bytes: &[u8], place: usize) -> u64 {
-    u64::from_le_bytes(bytes[place..place + 8].try_into().expect("eight bytes"))
+fn u64_at(bytes: &[u8], offset: usize) -> u64 {
+    u64::from_le_bytes(bytes[offset..offset + 8].try_into().expect("eight bytes"))
 }
 
 #[cfg(test)]
@@ -257,19 +257,20 @@ mod tests {
     use crate::{Options, Text, estimate};
 
     #[test]
-    fn a_header_that_contradicts_itself_is_refused_though_its_checksum_is_right() {
+    fn inconsistent_sizes_are_refused_although_the_checksum_is_right() {
         let mut text = Text::default();
         text.push(["bear"]).unwrap();
-        let sound = encode(&estimate(&text.sort(5), &Options::default()).unwrap().table, false);
+        let sound =
+            encode(&estimate(&text.sort(5).unwrap(), &Options::default()).unwrap().table, false);
         assert!(Layout::read(Path::new("m"), &sound).is_ok());
         // Order, bits of a value, bytes in all, words, bytes of text, bigrams.
-        for place in [20, 24, 32, 40, 48, 56] {
+        for offset in [20, 24, 32, 40, 48, 56] {
             let mut bytes = sound.clone();
-            bytes[place..place + 4].fill(0xff);
+            bytes[offset..offset + 4].fill(0xff);
             let sum = checksum(&bytes[..HEADER_SUM]);
             bytes[HEADER_SUM..HEADER].copy_from_slice(&sum);
             let error = Layout::read(Path::new("m"), &bytes).unwrap_err().to_string();
-            assert_eq!(error, "m: damaged language model: its header contradicts itself");
+            assert_eq!(error, "m: corrupt language model: inconsistent sizes in the header");
         }
     }
 }

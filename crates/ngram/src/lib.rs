@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A [`Table`] has every n-gram with its probability and its backoff; a [`Model`] is the same in the bytes of
-//! the model file, memory-mapped, and answers. All probabilities are natural logarithms; ARPA files have
+//! the model file, memory-mapped, and can be queried. All probabilities are natural logarithms; ARPA files have
 //! decimal ones.
 //!
 //! ```
@@ -16,7 +16,7 @@
 //! let mut text = Text::default();
 //! text.push("the bear ate the soup".split(' '))?;
 //! text.push("the bear slept".split(' '))?;
-//! let estimate = estimate(&text.sort(3), &Options { order: 3, ..Options::default() })?;
+//! let estimate = estimate(&text.sort(3)?, &Options { order: 3, ..Options::default() })?;
 //! let model = Model::new(&estimate.table, false);
 //! let score = |words: &str| model.log_probs(words.split(' ')).iter().sum::<f32>();
 //! assert!(score("the bear ate the soup") > score("the soup ate the bear"));
@@ -48,7 +48,7 @@ pub use model::{Model, State};
 pub use pruning::Pruning;
 pub use sorted::Sorted;
 pub use table::{Level, Table};
-pub use text::{END, START, Text, UNKNOWN};
+pub use text::{END, START, Text, TokenId, UNKNOWN};
 
 /// The longest n-grams that can be estimated or read.
 pub const MAX_ORDER: usize = 6;

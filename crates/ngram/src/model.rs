@@ -1,20 +1,20 @@
-//! [`Model`]: the bytes of a model file → log-probabilities of words behind a [`State`].
+//! [`Model`]: the bytes of a model file → log-probabilities of words after a [`State`].
 
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use base::{Vocabulary, WordId};
+use base::Vocabulary;
 use memmap2::Mmap;
 
 use crate::file::{EMPTY, Layout, LevelLayout, encode, first_slot, is_whole, u32_at};
 use crate::packed::read;
 use crate::table::{Level, Table};
-use crate::text::{END, START, UNKNOWN};
+use crate::text::{END, START, TokenId, UNKNOWN};
 use crate::{Error, MAX_ORDER, Result};
 
-/// A language model that answers; in memory or as a mapped file.
+/// A language model that can be queried; in memory or as a mapped file.
 pub struct Model {
     bytes: Bytes,
     layout: Layout,
@@ -38,16 +38,22 @@ impl Deref for Bytes {
 }
 
 /// The last words, as far as a model knows n-grams that begin with them.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
-    /// The n-grams that the last 1, 2, … words are, as places in their levels.
+    /// The n-grams that the last 1, 2, … words are, as indices into their levels.
     grams: [u32; MAX_ORDER - 1],
     backoffs: [f32; MAX_ORDER - 1],
     len: usize,
 }
 
+impl State {
+    /// No words before; not even the start of a sentence.
+    pub const EMPTY: Self =
+        Self { grams: [0; MAX_ORDER - 1], backoffs: [0.0; MAX_ORDER - 1], len: 0 };
+}
+
 impl Model {
-    /// A model in memory; `quantise` keeps 256 different probabilities and backoffs for each length.
+    /// Makes a model in memory; `quantise` keeps 256 different probabilities and backoffs per length.
     pub fn new(table: &Table, quantise: bool) -> Self {
         Self::from_bytes(encode(table, quantise), Path::new("")).expect("what was written is read")
     }
@@ -55,7 +61,7 @@ impl Model {
     /// Maps a file that [`Self::write`] wrote. Only its header is read and checked.
     ///
     /// # Errors
-    /// If it can't be read, is no model file, of another version, or cut.
+    /// If it cannot be read, is not a model file, has another version, or was cut.
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |reason| Error::File { path: path.to_owned(), reason };
         let file = File::open(path).map_err(failed)?;
@@ -63,7 +69,7 @@ impl Model {
         if metadata.is_dir() {
             return Err(failed(ErrorKind::IsADirectory.into()));
         }
-        // Nothing can't be mapped.
+        // An empty file cannot be mapped.
         if metadata.len() == 0 {
             return Self::new_at(Bytes::Owned(vec![]), path);
         }
@@ -77,7 +83,7 @@ impl Model {
         Self::new_at(Bytes::Mapped(map.map_err(failed)?), path)
     }
 
-    /// The model of a file's bytes; `path` is for messages.
+    /// Makes a model of a file's bytes; `path` is for messages.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -90,16 +96,16 @@ impl Model {
         Ok(Self { bytes, layout, path: path.to_owned() })
     }
 
-    /// Reads all of the model and compares its checksum.
+    /// Reads all of the model and verifies its checksum.
     ///
     /// # Errors
-    /// [`Error::Damaged`] if it is not what was written.
+    /// [`Error::Corrupt`] if it is not what was written.
     pub fn check(&self) -> Result<()> {
         if is_whole(&self.bytes) {
             return Ok(());
         }
-        let reason = "its checksum is not that of what was written".to_owned();
-        Err(Error::Damaged { path: self.path.clone(), reason })
+        let reason = "wrong checksum of the body".to_owned();
+        Err(Error::Corrupt { path: self.path.clone(), reason })
     }
 
     /// Writes the model file, whole or not at all.
@@ -116,7 +122,7 @@ impl Model {
         self.layout.levels.len()
     }
 
-    /// How many n-grams of each length there are, from 1.
+    /// The number of n-grams of each length, from 1.
     pub fn n_grams(&self) -> impl Iterator<Item = usize> {
         self.layout.levels.iter().map(|level| level.len)
     }
@@ -126,26 +132,26 @@ impl Model {
         self.bytes.len()
     }
 
-    /// The number of a word that the model knows.
-    pub fn get(&self, word: &str) -> Option<WordId> {
+    /// The token of a word that the model knows.
+    pub fn get(&self, word: &str) -> Option<TokenId> {
         let Layout { slots, n_slots, .. } = self.layout;
         let mut slot = first_slot(word, n_slots);
-        // In a damaged file all slots may be taken.
+        // In a corrupt file all slots may be taken.
         for _ in 0..n_slots {
             let number = u32_at(&self.bytes, slots + 4 * slot);
             if number == EMPTY {
                 return None;
             }
             if self.bytes_of(number) == Some(word.as_bytes()) {
-                return Some(WordId(number));
+                return Some(TokenId(number));
             }
             slot = if slot + 1 == n_slots { 0 } else { slot + 1 };
         }
         None
     }
 
-    /// The number of a word, or that of `<unk>`.
-    pub fn word(&self, word: &str) -> WordId {
+    /// The token of a word, or `<unk>`.
+    pub fn token(&self, word: &str) -> TokenId {
         self.get(word).unwrap_or(UNKNOWN)
     }
 
@@ -157,23 +163,18 @@ impl Model {
         self.bytes[text..text + n_text].get(start..end(number))
     }
 
-    /// No words before.
-    pub fn nothing(&self) -> State {
-        State::default()
+    /// The state at the start of a sentence.
+    pub fn sentence_start(&self) -> State {
+        self.advance(&State::EMPTY, START).1
     }
 
-    /// The start of a sentence.
-    pub fn start(&self) -> State {
-        self.after(&State::default(), START).1
-    }
-
-    /// The log-probability of a word behind a state, and the state after it.
-    pub fn after(&self, state: &State, word: WordId) -> (f32, State) {
+    /// Returns the log-probability of a word after a state, and the state that includes the word.
+    pub fn advance(&self, state: &State, word: TokenId) -> (f32, State) {
         let word = if word.index() < self.layout.n_words { word.0 } else { UNKNOWN.0 };
         let levels = &self.layout.levels;
         let mut gram = word as usize;
         let mut log_prob = self.log_prob(&levels[0], gram);
-        let mut next = State::default();
+        let mut next = State::EMPTY;
         let mut n_matched = 0;
         loop {
             if n_matched + 1 < levels.len() {
@@ -190,24 +191,24 @@ impl Model {
             gram = found;
             log_prob = self.log_prob(&levels[n_matched], gram);
         }
-        // The backoffs of the contexts behind which the word was not seen.
+        // The backoffs of the contexts after which the word was not seen.
         let log_prob = log_prob + state.backoffs[n_matched..state.len].iter().sum::<f32>();
         (log_prob, next)
     }
 
     /// The log-probabilities of the words of a sentence and of its end.
     pub fn log_probs<'a>(&self, sentence: impl IntoIterator<Item = &'a str>) -> Vec<f32> {
-        let words = sentence.into_iter().map(|word| self.word(word)).chain([END]);
-        let mut state = self.start();
+        let words = sentence.into_iter().map(|word| self.token(word)).chain([END]);
+        let mut state = self.sentence_start();
         let mut score = |word| {
-            let (log_prob, next) = self.after(&state, word);
+            let (log_prob, next) = self.advance(&state, word);
             state = next;
             log_prob
         };
         words.map(&mut score).collect()
     }
 
-    /// The n-grams one word longer than one, as places in the next level.
+    /// The n-grams one word longer than one, as indices into the next level.
     fn children(&self, level: usize, gram: usize) -> std::ops::Range<usize> {
         let (layout, next) = (&self.layout.levels[level], &self.layout.levels[level + 1]);
         let skip = (layout.word + layout.log_prob + layout.backoff) as usize;
@@ -215,7 +216,7 @@ impl Model {
         child(gram).min(next.len)..child(gram + 1).min(next.len)
     }
 
-    /// Finds a word among neighbours that rise, by halves.
+    /// Finds a word among ascending ones by bisection.
     fn search(
         &self,
         level: &LevelLayout,
@@ -223,7 +224,7 @@ impl Model {
         word: u32,
     ) -> Option<usize> {
         let at = |gram| self.field(level, gram, 0, level.word);
-        // Since they rise from 0 on, none is farther in than its number: frequent words are found at once.
+        // Words ascend from 0 on, so none has a higher index than its number: frequent words are found at once.
         let mut n = among.len().min(word as usize + 1);
         let mut found = among.start;
         while n > 1 {
@@ -257,10 +258,10 @@ impl Model {
         read(&self.bytes, 8 * level.start + gram * level.stride + skip, width)
     }
 
-    /// The n-grams with their values as they are stored: quantised ones stay so.
+    /// The n-grams with their values as they are stored: quantised values stay quantised.
     ///
     /// # Errors
-    /// [`Error::Damaged`] if the file is not what was written, or was never written by this program.
+    /// [`Error::Corrupt`] if the file is not what was written, or not written by this program.
     pub fn to_table(&self) -> Result<Table> {
         self.check()?;
         let mut vocabulary = Vocabulary::default();
@@ -268,12 +269,11 @@ impl Model {
             let word = self.bytes_of(number).and_then(|bytes| std::str::from_utf8(bytes).ok());
             vocabulary.intern(word.unwrap_or_default());
         }
-        let levels = self.layout.levels.iter().enumerate().map(|(place, layout)| {
+        let levels = self.layout.levels.iter().enumerate().map(|(index, layout)| {
             let all = 0..layout.len;
-            let is_last = place + 1 == self.order();
-            let word = |gram| match place {
-                0 => gram as u32,
-                _ => self.field(layout, gram, 0, layout.word),
+            let is_last = index + 1 == self.order();
+            let word = |gram| {
+                if index == 0 { gram as u32 } else { self.field(layout, gram, 0, layout.word) }
             };
             let mut level = Level {
                 words: all.clone().map(word).collect(),
@@ -282,8 +282,8 @@ impl Model {
             };
             if !is_last {
                 level.backoffs = all.clone().map(|gram| self.backoff(layout, gram)).collect();
-                level.children = all.map(|gram| self.children(place, gram).start as u32).collect();
-                level.children.push(self.layout.levels[place + 1].len as u32);
+                level.children = all.map(|gram| self.children(index, gram).start as u32).collect();
+                level.children.push(self.layout.levels[index + 1].len as u32);
             }
             level
         });
@@ -291,8 +291,8 @@ impl Model {
         if table.is_sound() {
             return Ok(table);
         }
-        let reason = "it holds n-grams that can't be".to_owned();
-        Err(Error::Damaged { path: self.path.clone(), reason })
+        let reason = "inconsistent n-grams".to_owned();
+        Err(Error::Corrupt { path: self.path.clone(), reason })
     }
 }
 
@@ -312,7 +312,7 @@ mod tests {
         sentences.iter().for_each(|words| text.push(words.iter().copied()).unwrap());
         let options = Options { order, pruning: Pruning { at_most, from: 2 } };
         // Sorted for longer n-grams than are asked for, as tuning does.
-        estimate(&text.sort(MAX_ORDER), &options).unwrap().table
+        estimate(&text.sort(MAX_ORDER).unwrap(), &options).unwrap().table
     }
 
     fn tale() -> Vec<Vec<&'static str>> {
@@ -322,13 +322,13 @@ mod tests {
     }
 
     fn probability(model: &Model, history: &[&str], word: &str) -> f64 {
-        let mut state = model.nothing();
+        let mut state = State::EMPTY;
         for word in history {
-            let word = if *word == "<s>" { START } else { model.word(word) };
-            state = model.after(&state, word).1;
+            let word = if *word == "<s>" { START } else { model.token(word) };
+            state = model.advance(&state, word).1;
         }
-        let word = if word == "</s>" { END } else { model.word(word) };
-        f64::from(model.after(&state, word).0).exp()
+        let word = if word == "</s>" { END } else { model.token(word) };
+        f64::from(model.advance(&state, word).0).exp()
     }
 
     fn sentences() -> impl Strategy<Value = Vec<Vec<&'static str>>> {
@@ -358,7 +358,7 @@ mod tests {
         }
 
         #[test]
-        fn probabilities_sum_to_one_behind_any_history(
+        fn probabilities_sum_to_one_after_any_history(
             sentences in sentences(), history in history(), order in 1..=MAX_ORDER, at_most in 0u32..3,
         ) {
             let model = Model::new(&table(&sentences, order, at_most), false);
@@ -424,14 +424,17 @@ mod tests {
     }
 
     #[test]
-    fn every_damage_of_a_file_is_named() {
+    fn every_corruption_of_a_file_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ngrams.bin");
         let sound = Model::new(&table(&tale(), 3, 0), false).bytes.to_vec();
         let message = |bytes: &[u8], expected: &Expect| {
             fs::write(&path, bytes).unwrap();
             let error = Model::open(&path).and_then(|model| model.check()).unwrap_err();
-            let text = format!("{error}\n{}", error.hint().unwrap_or_default());
+            let text = format!(
+                "{error}\n{}",
+                error.remedy().map_or(String::new(), |remedy| remedy.to_string())
+            );
             expected.assert_eq(&text.replace(folder.path().to_str().unwrap(), "ROOT"));
         };
         let changed = |place: usize| {
@@ -442,52 +445,68 @@ mod tests {
         message(
             b"",
             &expect![[r#"
-            ROOT/ngrams.bin: not a language model: expected `goldilocks-ngram` at its start, found other bytes
-            `goldilocks lm import` makes a model of an ARPA file"#]],
+                ROOT/ngrams.bin: not a language model: expected `goldilocks-ngram` at its start, found other bytes
+                import an ARPA file to make a language model"#]],
         );
         message(
             b"\\data\\",
             &expect![[r#"
-            ROOT/ngrams.bin: not a language model: expected `goldilocks-ngram` at its start, found other bytes
-            `goldilocks lm import` makes a model of an ARPA file"#]],
+                ROOT/ngrams.bin: not a language model: expected `goldilocks-ngram` at its start, found other bytes
+                import an ARPA file to make a language model"#]],
         );
         message(
             &sound[..100],
             &expect![[r#"
-            ROOT/ngrams.bin: damaged language model: expected at least 128 bytes, found 100
-            make it anew: train the model again, or import its ARPA file"#]],
+                ROOT/ngrams.bin: corrupt language model: expected at least 128 bytes, found 100
+                rebuild it: train the model again, or import its ARPA file"#]],
         );
         message(
             &sound[..sound.len() - 9],
             &expect![[r#"
-            ROOT/ngrams.bin: damaged language model: expected 629 bytes, found 620
-            make it anew: train the model again, or import its ARPA file"#]],
+                ROOT/ngrams.bin: corrupt language model: expected 629 bytes, found 620
+                rebuild it: train the model again, or import its ARPA file"#]],
         );
         message(
             &changed(16),
             &expect![[r#"
-            ROOT/ngrams.bin: other format: expected version 1, found 5
-            make it anew: train the model again, or import its ARPA file"#]],
+                ROOT/ngrams.bin: unsupported format: expected version 1, found 5
+                rebuild it: train the model again, or import its ARPA file"#]],
         );
         message(
             &changed(40),
             &expect![[r#"
-            ROOT/ngrams.bin: damaged language model: its header is not what was written
-            make it anew: train the model again, or import its ARPA file"#]],
+                ROOT/ngrams.bin: corrupt language model: wrong checksum of the header
+                rebuild it: train the model again, or import its ARPA file"#]],
         );
         message(
             &changed(sound.len() - 12),
             &expect![[r#"
-            ROOT/ngrams.bin: damaged language model: its checksum is not that of what was written
-            make it anew: train the model again, or import its ARPA file"#]],
+                ROOT/ngrams.bin: corrupt language model: wrong checksum of the body
+                rebuild it: train the model again, or import its ARPA file"#]],
         );
     }
 
     #[test]
-    fn a_folder_is_no_model_file() {
+    fn a_folder_is_not_a_model_file() {
         let folder = tempfile::tempdir().unwrap();
         let error = Model::open(folder.path()).err().unwrap().to_string();
         assert_eq!(error, format!("{}: is a directory", folder.path().display()));
+    }
+
+    #[test]
+    fn an_order_that_is_out_of_range_is_an_error_not_a_panic() {
+        for order in [0, MAX_ORDER + 1] {
+            let error = Text::default().sort(order).err().unwrap().to_string();
+            assert_eq!(error, format!("n-grams of {order} words: expected an order from 1 to 6"));
+        }
+        let mut text = Text::default();
+        text.push(["bear"]).unwrap();
+        let sorted = text.sort(2).unwrap();
+        for order in [0, 3] {
+            let options = Options { order, ..Options::default() };
+            let error = estimate(&sorted, &options).err().unwrap().to_string();
+            assert_eq!(error, format!("n-grams of {order} words: expected an order from 1 to 2"));
+        }
     }
 
     #[test]
@@ -497,7 +516,8 @@ mod tests {
             let model = Model::new(&table(&sentences, 5, 0), false);
             assert!(model.log_probs(["bear"]).iter().all(|log_prob| log_prob.is_finite()));
         }
-        let nothing = estimate(&Text::default().sort(5), &Options::default()).err().unwrap();
+        let nothing =
+            estimate(&Text::default().sort(5).unwrap(), &Options::default()).err().unwrap();
         expect!["nothing to estimate a language model on: expected a sentence, found none"]
             .assert_eq(&nothing.to_string());
     }

@@ -1,9 +1,9 @@
-//! Numbers of any width, one behind the other, bit by bit: how a level lies in the model file.
+//! Numbers of any width, packed bit by bit: how a level is stored in the model file.
 
-/// Bytes behind the last number, so that eight can always be read.
+/// Bytes after the last number, so that eight can always be read.
 pub(crate) const PADDING: usize = 8;
 
-/// Appends numbers.
+/// Packs numbers into bytes.
 #[derive(Default)]
 pub(crate) struct Writer {
     bytes: Vec<u8>,
@@ -12,7 +12,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// A number of at most 32 bits.
+    /// Appends a number of at most 32 bits.
     pub fn push(&mut self, value: u32, width: u32) {
         self.pending |= u64::from(value) << self.n_pending;
         self.n_pending += width;
@@ -23,7 +23,7 @@ impl Writer {
         }
     }
 
-    /// All bytes with the padding.
+    /// Returns all bytes with the padding.
     pub fn finish(mut self) -> Vec<u8> {
         if self.n_pending > 0 {
             self.bytes.push(self.pending as u8);
@@ -33,14 +33,14 @@ impl Writer {
     }
 }
 
-/// The number of `width` bits, at most 32, at a bit.
+/// Reads the number of `width` bits, at most 32, that starts at a bit.
 pub(crate) fn read(bytes: &[u8], bit: usize, width: u32) -> u32 {
     let place = bit / 8;
     let chunk = bytes[place..place + 8].try_into().expect("eight bytes");
     ((u64::from_le_bytes(chunk) >> (bit % 8)) & ((1 << width) - 1)) as u32
 }
 
-/// The bits that every number up to this one fits into.
+/// The number of bits that every number up to this one fits into.
 pub(crate) fn width(largest: usize) -> u32 {
     usize::BITS - largest.leading_zeros()
 }

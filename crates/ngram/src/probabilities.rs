@@ -25,7 +25,7 @@ impl Context {
         }
     }
 
-    /// γ(context), the weight of the shorter context; 1 where no word was seen behind it.
+    /// γ(context), the weight of the shorter context; 1 where no word was seen after it.
     // Chen & Goodman 1998, §4.1.6, γ of modified Kneser-Ney smoothing. What was pruned goes the same way, so
     // that the probabilities still sum to 1.
     pub fn gamma(&self, discounts: Discounts) -> f64 {
@@ -45,7 +45,7 @@ impl Context {
     }
 }
 
-/// The contexts of n-grams; `context` tells that of each.
+/// The contexts of n-grams; `context` returns the index of that of each.
 pub(crate) fn contexts(
     grams: &Grams,
     n_contexts: usize,

@@ -1,12 +1,12 @@
-//! Pruning: counts in the text → which n-grams the model keeps. What the others had goes to the shorter
+//! Pruning: counts in the text → which n-grams the model keeps. The probability of the others goes to the shorter
 //! n-grams that they end in.
 
 /// Leaves out long n-grams that are rare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pruning {
-    /// N-grams that stand at most so often in the text are left out; 0 keeps all.
+    /// N-grams that occur at most this often in the text are left out; 0 keeps all.
     pub at_most: u32,
-    /// The length from which on they are; at least 2.
+    /// The shortest length that is pruned; at least 2.
     pub from: usize,
 }
 
@@ -17,7 +17,7 @@ impl Default for Pruning {
 }
 
 impl Pruning {
-    /// Whether an n-gram stays. One that stays has its beginning and its end kept too, since those stand in
+    /// Returns whether an n-gram is kept. Its beginning and its end are then kept too, since they occur in
     /// the text at least as often.
     pub(crate) fn keeps(self, length: usize, raw_count: u32) -> bool {
         length < self.from.max(2) || raw_count > self.at_most

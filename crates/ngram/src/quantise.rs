@@ -1,20 +1,20 @@
-//! Quantisation: the values of a level → 256 of them and for each value the number of its nearest.
+//! Quantisation: the values of a level → 256 of them, and the index of the nearest for each value.
 
 use rayon::prelude::*;
 
-/// How many bits a value has in a quantised model.
+/// The bits of a value in a quantised model.
 pub(crate) const BITS: u32 = 8;
-/// How many values a level keeps.
+/// The number of values that a level keeps.
 pub(crate) const N_VALUES: usize = 1 << BITS;
 
-/// The means of equally many values each, in ascending order.
+/// The means of groups of equal size, in ascending order.
 pub(crate) fn codebook(values: &[f32]) -> Vec<f32> {
     let mut sorted = values.to_vec();
     sorted.par_sort_unstable_by(f32::total_cmp);
     let mean = |code: usize| {
         let part = sorted.len() * code / N_VALUES..sorted.len() * (code + 1) / N_VALUES;
         let values = &sorted[part.clone()];
-        // Fewer values than codes leave some without any: those repeat the value at their place.
+        // With fewer values than codes some groups are empty: those repeat the value where they begin.
         let alone = || sorted.get(part.start).or(sorted.last()).map_or(0.0, |&value| value.into());
         let sum: f64 = values.iter().map(|&value| f64::from(value)).sum();
         let mean = if values.is_empty() { alone() } else { sum / values.len() as f64 };
@@ -23,7 +23,7 @@ pub(crate) fn codebook(values: &[f32]) -> Vec<f32> {
     (0..N_VALUES).map(mean).collect()
 }
 
-/// The number of the nearest value.
+/// The index of the nearest value.
 pub(crate) fn nearest(codebook: &[f32], value: f32) -> usize {
     let above = codebook.partition_point(|&code| code < value);
     let below = above.saturating_sub(1);

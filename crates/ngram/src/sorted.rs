@@ -1,29 +1,29 @@
-//! Counting, first half: text → the places where n-grams end, in suffix order.
+//! Counting, first half: text → the positions where n-grams end, in suffix order.
 //!
-//! Places are sorted by their word, then by the word before it, and so on back to the start of the sentence
-//! or the length of the longest n-gram. All n-grams of all lengths then lie together: an n-gram is a run of
-//! places that share their last n words, and within it lie the runs of the longer n-grams that end in it.
-//! Only numbers of places are moved, so that the memory does not grow with the length of the n-grams.
+//! Positions are sorted by their word, then by the word before it, and so on back to the start of the sentence
+//! or the length of the longest n-gram. Equal n-grams of any length are then adjacent: an n-gram is a run of
+//! positions that share their last n words, and contains the runs of the longer n-grams that end in it.
+//! Only positions are moved, so the memory does not grow with the length of the n-grams.
 
 use base::Vocabulary;
 use rayon::prelude::*;
 
 use crate::text::START;
 
-/// A text whose places are sorted.
+/// A text whose positions are sorted.
 pub struct Sorted {
     pub(crate) vocabulary: Vocabulary,
     pub(crate) words: Vec<u32>,
     pub(crate) order: usize,
-    /// Places of `words` where n-grams end, in suffix order.
+    /// Positions in `words` where n-grams end, in suffix order.
     pub(crate) ends: Vec<u32>,
-    /// How many last words each place shares with the one before it in that order.
+    /// How many last words each position shares with the one before it in that order.
     pub(crate) shared: Vec<u8>,
-    /// How many words lead up to each place, itself and `<s>` counted; at most the order.
+    /// How many words lead up to each position, itself and `<s>` included; at most the order.
     pub(crate) lengths: Vec<u8>,
 }
 
-/// The words before a place, nearest first, two in a number; 0 is before `<s>`. Then the place.
+/// The words before a position, nearest first, two per number; 0 is before `<s>`. Then the position.
 type Key = (u64, u64, u32, u32);
 
 impl Sorted {
@@ -45,18 +45,19 @@ impl Sorted {
         }
         runs.into_par_iter().for_each_init(Vec::new, |keys, ((ends, shared), lengths)| {
             sort_run(&words, order, ends, keys);
-            for (place, &key) in keys.iter().enumerate() {
-                ends[place] = key.3;
-                lengths[place] = length(key).min(order) as u8;
-                let before = place.checked_sub(1).map(|before| keys[before]);
-                shared[place] = before.map_or(0, |before| n_shared(before, key).min(order)) as u8;
+            for (position, &key) in keys.iter().enumerate() {
+                ends[position] = key.3;
+                lengths[position] = length(key).min(order) as u8;
+                let before = position.checked_sub(1).map(|before| keys[before]);
+                shared[position] =
+                    before.map_or(0, |before| n_shared(before, key).min(order)) as u8;
             }
         });
         Self { vocabulary, words, order, ends, shared, lengths }
     }
 }
 
-/// All places but those of `<s>`, by their words; those of one word in the order of the text.
+/// All positions but those of `<s>`, by their words; those of one word in the order of the text.
 fn by_word(words: &[u32], n_words: usize) -> Vec<u32> {
     let mut starts = vec![0u32; n_words + 1];
     let predicted = || words.iter().enumerate().filter(|&(_, &word)| word != START.0);
@@ -65,9 +66,9 @@ fn by_word(words: &[u32], n_words: usize) -> Vec<u32> {
         starts[word + 1] += starts[word];
     }
     let mut ends = vec![0; starts[n_words] as usize];
-    for (place, &word) in predicted() {
+    for (position, &word) in predicted() {
         let next = &mut starts[word as usize];
-        ends[*next as usize] = place as u32;
+        ends[*next as usize] = position as u32;
         *next += 1;
     }
     ends
@@ -87,17 +88,17 @@ fn sort_run(words: &[u32], order: usize, ends: &[u32], keys: &mut Vec<Key>) {
         let [first, second, third, fourth, fifth] = before;
         (first << 32 | second, third << 32 | fourth, fifth as u32, end)
     }));
-    // The place makes every key another, so the order is the same for any sort.
+    // The position makes every key unique, so any sort gives the same order.
     keys.sort_unstable();
 }
 
-/// How many words there are: that of the place and those before it.
+/// The number of words: that of the position and those before it.
 fn length((near, far, last, _): Key) -> usize {
     let present = [near >> 32, near & 0xffff_ffff, far >> 32, far & 0xffff_ffff, u64::from(last)];
     1 + present.iter().take_while(|&&word| word != 0).count()
 }
 
-/// How many last words two places with the same word share; the padding before `<s>` may count too.
+/// How many last words two positions with the same word share; the padding before `<s>` may count too.
 fn n_shared(a: Key, b: Key) -> usize {
     if a.0 != b.0 {
         1 + usize::from(a.0 >> 32 == b.0 >> 32)

@@ -1,5 +1,5 @@
-//! [`Table`]: every n-gram with its probability and backoff, as a trie: a level for each length, the n-grams
-//! of a level by their contexts, which stand one level above, then by their last words.
+//! [`Table`]: every n-gram with its probability and backoff, as a trie: one level per length, the n-grams
+//! of a level sorted by their contexts, which are one level above, then by their last words.
 
 use base::Vocabulary;
 
@@ -13,13 +13,13 @@ pub struct Table {
 /// The n-grams of one length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Level {
-    /// The last word of each; in the first level the words in their order.
+    /// The last word of each; in the first level 0, 1, 2, …
     pub words: Vec<u32>,
-    /// Its probability behind its context.
+    /// log p of the last word given the others.
     pub log_probs: Vec<f32>,
-    /// What it gives the words that were not seen behind it; none in the last level.
+    /// The weight of the shorter context for words not seen after this one; empty in the last level.
     pub backoffs: Vec<f32>,
-    /// Where its longer n-grams begin in the next level, and at the end how many there are; none in the last.
+    /// The index of its first child in the next level, and at the end that level's size; empty in the last level.
     pub children: Vec<u32>,
 }
 
@@ -34,12 +34,12 @@ impl Table {
         &self.levels
     }
 
-    /// The words and marks.
+    /// The words, with the marks `<unk>`, `<s>` and `</s>` first; a [`crate::TokenId`] is an index into it.
     pub fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary
     }
 
-    /// Whether the words are distinct and the levels fit together.
+    /// Returns whether the words are distinct and the levels consistent.
     pub(crate) fn is_sound(&self) -> bool {
         let n_words = self.levels[0].words.len();
         let next = self.levels[1..].iter().map(Some).chain([None]);
@@ -53,7 +53,7 @@ impl Table {
         self.vocabulary.len() == n_words && self.levels.iter().zip(next).all(is_sound)
     }
 
-    /// The place of an n-gram in its level.
+    /// The index of an n-gram in its level.
     pub(crate) fn find(&self, words: &[u32]) -> Option<usize> {
         let (&first, rest) = words.split_first()?;
         let mut slot = first as usize;

@@ -1,17 +1,29 @@
-//! The text to learn from: sentences of words → numbers, the most frequent words first, with the sentences'
-//! marks.
+//! The text to learn from: sentences of words → token ids, the most frequent words first, with marks at the
+//! start and end of each sentence.
 
 use base::{Vocabulary, WordId};
 
 use crate::sorted::Sorted;
-use crate::{Error, Result};
+use crate::{Error, MAX_ORDER, Result};
+
+/// A word's number in a language model. It has nothing to do with the [`WordId`] of the same word in a question
+/// set, so it is a type of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TokenId(pub u32);
+
+impl TokenId {
+    /// The number as an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// `<unk>`: every word that the model does not know.
-pub const UNKNOWN: WordId = WordId(0);
-/// `<s>`: stands before the first word of a sentence and is never predicted.
-pub const START: WordId = WordId(1);
-/// `</s>`: is predicted behind the last word of a sentence.
-pub const END: WordId = WordId(2);
+pub const UNKNOWN: TokenId = TokenId(0);
+/// `<s>`: comes before the first word of a sentence and is never predicted.
+pub const START: TokenId = TokenId(1);
+/// `</s>`: is predicted after the last word of a sentence.
+pub const END: TokenId = TokenId(2);
 
 /// The marks as ARPA files write them, in the order of their numbers.
 pub(crate) const MARKS: [&str; 3] = ["<unk>", "<s>", "</s>"];
@@ -49,23 +61,25 @@ impl Text {
         if u32::try_from(self.words.len()).is_err() { Err(Error::TooLong) } else { Ok(()) }
     }
 
-    /// Whether there is no sentence.
+    /// Returns whether there is no sentence.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// The places of the text in the order of the words that lead to them, for n-grams up to a length.
+    /// Sorts the positions of the text by the words that lead to them, for n-grams of up to `order` words.
     ///
-    /// # Panics
-    /// If the order is not from 1 to [`crate::MAX_ORDER`].
-    pub fn sort(self, order: usize) -> Sorted {
-        assert!((1..=crate::MAX_ORDER).contains(&order), "an order from 1 to 6");
+    /// # Errors
+    /// [`Error::Order`] if the order is not from 1 to [`MAX_ORDER`].
+    pub fn sort(self, order: usize) -> Result<Sorted> {
+        if !(1..=MAX_ORDER).contains(&order) {
+            return Err(Error::Order { max: MAX_ORDER, found: order });
+        }
         let (vocabulary, words) = self.by_frequency();
-        Sorted::new(vocabulary, words, order)
+        Ok(Sorted::new(vocabulary, words, order))
     }
 
-    /// Numbers the words anew, the frequent ones first: a search among the words that follow a context then
-    /// begins with those that are asked for most often.
+    /// Renumbers the words, the frequent ones first: a search among the words that follow a context then
+    /// begins with those that are looked up most often.
     fn by_frequency(self) -> (Vocabulary, Vec<u32>) {
         let Self { vocabulary, mut words } = self;
         let mut counts = vec![0u32; vocabulary.len()];

@@ -1,10 +1,10 @@
-//! The slow, obviously right twin for the tests: modified Kneser-Ney by definition, from lists of words.
+//! The slow, obviously correct twin for the tests: modified Kneser-Ney by definition, from lists of words.
 
 use std::collections::BTreeSet;
 
 use crate::discounts::Discounts;
 
-/// Sentences and a way to ask them.
+/// A model that counts in the sentences themselves.
 pub struct Twin {
     sentences: Vec<Vec<String>>,
     order: usize,
@@ -30,7 +30,7 @@ impl Twin {
         grams.filter(|gram| gram[gram.len() - 1] != "<s>")
     }
 
-    /// a(gram): the count of a longest n-gram or of one behind `<s>`, else the number of different words
+    /// a(gram): the count of a longest n-gram or of one that begins with `<s>`, else the number of different words
     /// before it.
     fn adjusted(&self, gram: &[String]) -> u32 {
         if gram.len() == self.order || gram[0] == "<s>" {

@@ -165,7 +165,7 @@ fn estimate(path: &Path, options: &Estimation, progress: Progress) -> Result<ngr
         }
         line.clear();
     }
-    let estimate = ngram::estimate(&text.sort(options.order), options)?;
+    let estimate = ngram::estimate(&text.sort(options.order)?, options)?;
     bar.finish_and_clear();
     for fallback in &estimate.fallbacks {
         let [d1, d2, d3] = ngram::Discounts::FALLBACK.0;
@@ -227,11 +227,11 @@ impl Perplexity {
 
     fn of_lines(model: &Model, lines: &[&str]) -> Self {
         let mut sum = Self::default();
-        let start = model.start();
+        let start = model.sentence_start();
         for words in lines.iter().filter_map(|line| sentence(line)) {
             let mut state = start;
             let mut score = |word| {
-                let (log_prob, next) = model.after(&state, word);
+                let (log_prob, next) = model.advance(&state, word);
                 state = next;
                 sum.log_prob += f64::from(log_prob);
                 if word == ngram::UNKNOWN {
@@ -240,7 +240,7 @@ impl Perplexity {
                 }
             };
             for word in words {
-                score(model.word(word));
+                score(model.token(word));
                 sum.words += 1;
             }
             score(ngram::END);

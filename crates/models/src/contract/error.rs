@@ -212,7 +212,7 @@ impl Error {
             }
             Self::Device(error) => error.hint(),
             Self::Network(error) => error.hint(),
-            Self::LanguageModel(error) => error.hint(),
+            Self::LanguageModel(error) => error.remedy().map(|remedy| remedy.to_string()),
             Self::SettingValue { .. } | Self::File { .. } => None,
         }
     }

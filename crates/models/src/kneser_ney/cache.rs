@@ -203,7 +203,10 @@ mod tests {
             text.push(sentence.split(' ')).unwrap();
         }
         let options = ngram::Options { order, ..ngram::Options::default() };
-        ngram::Model::new(&ngram::estimate(&text.sort(order), &options).unwrap().table, false)
+        ngram::Model::new(
+            &ngram::estimate(&text.sort(order).unwrap(), &options).unwrap().table,
+            false,
+        )
     }
 
     fn scores(order: usize, lambda: f32, question: &Question<'_>) -> Vec<f32> {

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use base::{ByClass, Vocabulary, WordId};
-use ngram::{Discounts, Fallback, MAX_ORDER, Options, Pruning, Sorted, Text, estimate};
+use ngram::{Discounts, Fallback, MAX_ORDER, Options, Pruning, Sorted, Text, TokenId, estimate};
 use questions::{Question, WordClass};
 use serde::{Deserialize, Serialize};
 
@@ -87,7 +87,7 @@ pub(crate) fn train(
     config: Config,
     training: &Training<'_>,
 ) -> Result<(ngram::Model, Vec<Trial>)> {
-    let sorted = text(model, training)?.sort(config.order.unwrap_or(MAX_ORDER));
+    let sorted = text(model, training)?.sort(config.order.unwrap_or(MAX_ORDER))?;
     let make = |order| -> Result<(ngram::Model, Vec<Fallback>)> {
         let pruning = Pruning { at_most: config.prune, ..Pruning::default() };
         let estimate = estimate(&sorted, &Options { order, pruning })?;
@@ -173,8 +173,8 @@ pub(crate) fn open(folder: &Path) -> Result<ngram::Model> {
 /// A language model with the words of a question set.
 pub(crate) struct LanguageReader<'a> {
     model: &'a ngram::Model,
-    /// The language model's numbers of the set's words.
-    words: Vec<WordId>,
+    /// The language model's tokens of the set's words.
+    words: Vec<TokenId>,
 }
 
 /// The words of a query that a candidate can influence: itself, and those behind it up to the order.
@@ -185,27 +185,27 @@ pub(crate) struct ScoredQuery {
 
 impl<'a> LanguageReader<'a> {
     pub fn new(model: &'a ngram::Model, vocabulary: &Vocabulary) -> Self {
-        Self { model, words: vocabulary.iter().map(|word| model.word(word)).collect() }
+        Self { model, words: vocabulary.iter().map(|word| model.token(word)).collect() }
     }
 
     /// Scores the query as a whole sentence. What stands before the blank and far behind it has the same
     /// probability with every candidate, and is left out.
     pub fn query(&self, question: &Question<'_>) -> ScoredQuery {
         let Question { query, blank, .. } = *question;
-        let number = |word: &WordId| self.words[word.index()];
+        let token = |word: &WordId| self.words[word.index()];
         let reach = self.model.order() - 1;
         let near = blank.saturating_sub(reach);
-        let before = if near == 0 { self.model.start() } else { self.model.nothing() };
+        let before = if near == 0 { self.model.sentence_start() } else { ngram::State::EMPTY };
         let before = query[near..blank]
             .iter()
-            .fold(before, |state, word| self.model.after(&state, number(word)).1);
-        let behind = query[blank + 1..].iter().map(number).chain([ngram::END]).take(reach);
-        let behind: Vec<WordId> = behind.collect();
+            .fold(before, |state, word| self.model.advance(&state, token(word)).1);
+        let behind = query[blank + 1..].iter().map(token).chain([ngram::END]).take(reach);
+        let behind: Vec<TokenId> = behind.collect();
         let score = |candidate: &WordId| {
             let mut state = before;
-            let words = [number(candidate)].into_iter().chain(behind.iter().copied());
+            let words = [token(candidate)].into_iter().chain(behind.iter().copied());
             let log_prob = |word| {
-                let (log_prob, next) = self.model.after(&state, word);
+                let (log_prob, next) = self.model.advance(&state, word);
                 state = next;
                 log_prob
             };

@@ -96,7 +96,7 @@ mod tests {
         let mut text = ngram::Text::default();
         sentences.iter().for_each(|words| text.push(words.split(' ')).unwrap());
         let options = ngram::Options { order, ..ngram::Options::default() };
-        let table = ngram::estimate(&text.sort(order), &options).unwrap().table;
+        let table = ngram::estimate(&text.sort(order).unwrap(), &options).unwrap().table;
         from_language_model(ngram::Model::new(&table, false)).0
     }
 
@@ -115,7 +115,7 @@ mod tests {
             let mut text = ngram::Text::default();
             TALE.iter().for_each(|words| text.push(words.split(' ')).unwrap());
             let options = ngram::Options { order, ..ngram::Options::default() };
-            let table = ngram::estimate(&text.sort(order), &options).unwrap().table;
+            let table = ngram::estimate(&text.sort(order).unwrap(), &options).unwrap().table;
             let language = ngram::Model::new(&table, false);
             let whole = |name: &str| {
                 let words = query.split(' ').map(|word| if word == questions::BLANK_WORD { name } else { word });
