@@ -162,7 +162,10 @@ impl<'a> QuestionIndex<'a> {
     fn check_complete(&self, name: &str, line_of: &[usize]) -> Result<(), Error> {
         for SplitIndex { split, ids, .. } in &self.splits {
             let is_selected =
-                |index: usize| self.selection.has(self.set.split(index), self.set.class(index));
+                |index: usize| {
+                let example = self.set.example(index);
+                self.selection.has(example.split, example.class)
+            };
             let ids: Vec<_> = ids.iter().filter(|(index, _)| is_selected(*index)).collect();
             let missing = ids.iter().filter(|(index, _)| line_of[*index] == 0);
             let missing: Vec<String> = missing.map(|(_, id)| id.clone()).collect();

@@ -233,8 +233,11 @@ mod tests {
     #[test]
     fn people_are_predictions_together_and_one_by_one() {
         let set = question_set();
-        let right: Vec<usize> =
-            set.of_split(Split::Valid).iter().map(|&place| set.answer(place).unwrap()).collect();
+        let right: Vec<usize> = set
+            .of_split(Split::Valid)
+            .iter()
+            .map(|&place| set.example(place).answer.unwrap())
+            .collect();
         let people = answers(
             &set,
             &[

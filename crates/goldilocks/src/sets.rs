@@ -110,7 +110,7 @@ pub const RELEASED: &str = "released.toml";
 /// Questions without a class are like CNN QA's. They are the released ones if each of those to be answered is about
 /// an article of cnn.com: all of them, by their number, or a sample.
 pub fn source(path: &Path, set: &QuestionSet) -> Source {
-    if (0..set.len()).all(|question| set.class(question).is_none()) {
+    if (0..set.len()).all(|question| set.example(question).class.is_none()) {
         return source_of_news(path, set);
     }
     let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };

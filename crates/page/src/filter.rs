@@ -56,8 +56,8 @@ impl Filter {
         let search = Search::new(set, self.search.trim());
         (0..set.len())
             .filter(|&place| {
-                (class.is_none() || set.class(place) == class)
-                    && (split.is_none() || set.split(place) == split)
+                (class.is_none() || set.example(place).class == class)
+                    && (split.is_none() || set.example(place).split == split)
                     && (book.is_none() || set.book(place) == book)
                     && judged(&self.right, true, place)
                     && judged(&self.wrong, false, place)
@@ -107,7 +107,7 @@ impl Search {
         let context = set.context(place);
         self.is_word.is_empty()
             || self.before[context.end] > self.before[context.start]
-            || self.stands_in(set.query(place))
+            || self.stands_in(set.example(place).question.query)
     }
 
     fn stands_in(&self, sentence: &[WordId]) -> bool {

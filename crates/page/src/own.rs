@@ -29,7 +29,10 @@ impl Passage {
     pub fn askable(&self) -> Vec<BTreeSet<usize>> {
         let askable = |sentence| {
             let sets = FILL_UPS.into_iter().filter_map(|fill_up| self.ask(sentence, fill_up));
-            sets.flat_map(|set| (0..set.len()).map(|n| set.blank(n)).collect::<Vec<_>>()).collect()
+            sets.flat_map(|set| {
+                (0..set.len()).map(|n| set.example(n).question.blank).collect::<Vec<_>>()
+            })
+            .collect()
         };
         (0..self.sentences.len()).map(askable).collect()
     }
@@ -38,7 +41,8 @@ impl Passage {
     pub fn question(&self, sentence: usize, place: usize) -> Option<QuestionSet> {
         FILL_UPS.into_iter().find_map(|fill_up| {
             let set = self.ask(sentence, fill_up)?;
-            let asked = (0..set.len()).find(|&question| set.blank(question) == place)?;
+            let asked =
+                (0..set.len()).find(|&question| set.example(question).question.blank == place)?;
             Some(crate::excerpt::excerpt(&set, &[asked]))
         })
     }

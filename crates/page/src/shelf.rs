@@ -142,7 +142,7 @@ impl Answerer {
 
     /// Whether the answer to a question of a set is right, if both are known.
     pub fn is_right(&self, shelf: &Shelf, set: usize, place: usize) -> Option<bool> {
-        let answer = shelf.sets[set].set.answer(place)?;
+        let answer = shelf.sets[set].set.example(place).answer?;
         self.answered(set, place).map(|scored| scored.chosen == answer)
     }
 

@@ -34,7 +34,8 @@ impl QuestionSet {
     /// The ids of all questions of a split (or of those without one), in their order, with `#2`, `#3`, …
     /// behind the second, third, … identical question.
     pub fn ids(&self, split: Option<Split>) -> Vec<(usize, String)> {
-        let places: Vec<usize> = (0..self.len()).filter(|&i| self.split(i) == split).collect();
+        let places: Vec<usize> =
+            (0..self.len()).filter(|&i| self.example(i).split == split).collect();
         let mut ids: Vec<(usize, String)> =
             places.par_iter().map(|&i| (i, self.example(i).question.id())).collect();
         let mut seen: HashMap<String, usize> = HashMap::with_capacity(ids.len());

@@ -140,18 +140,19 @@ impl QuestionSet {
 
     /// The question at a place, with all that is known about it.
     pub fn example(&self, index: usize) -> Example<'_> {
+        let record = &self.records[index];
         Example {
             question: Question {
                 vocabulary: &self.vocabulary,
                 context: self.sentences(self.context(index)),
-                query: self.query(index),
-                blank: self.blank(index),
-                candidates: self.candidates(index),
+                query: &self.queries[usize_range(&record.query)],
+                blank: record.blank as usize,
+                candidates: &self.candidates[usize_range(&record.candidates)],
             },
-            answer: self.answer(index),
-            class: self.class(index),
-            split: self.split(index),
-            book: self.book(index).map(|book| self.books[book].name.as_str()),
+            answer: record.answer.map(|answer| answer as usize),
+            class: record.class,
+            split: record.split,
+            book: record.book.map(|book| self.books[book as usize].name.as_str()),
         }
     }
 
@@ -165,36 +166,6 @@ impl QuestionSet {
         usize_range(&self.records[index].context)
     }
 
-    /// The query of a question, with [`BLANK`] in it.
-    pub fn query(&self, index: usize) -> &[WordId] {
-        &self.queries[usize_range(&self.records[index].query)]
-    }
-
-    /// The place of the missing word in the query of a question.
-    pub fn blank(&self, index: usize) -> usize {
-        self.records[index].blank as usize
-    }
-
-    /// The candidates of a question.
-    pub fn candidates(&self, index: usize) -> &[WordId] {
-        &self.candidates[usize_range(&self.records[index].candidates)]
-    }
-
-    /// The answer of a question, as a place among its candidates.
-    pub fn answer(&self, index: usize) -> Option<usize> {
-        self.records[index].answer.map(|answer| answer as usize)
-    }
-
-    /// The class of a question.
-    pub fn class(&self, index: usize) -> Option<WordClass> {
-        self.records[index].class
-    }
-
-    /// The split of a question.
-    pub fn split(&self, index: usize) -> Option<Split> {
-        self.records[index].split
-    }
-
     /// The book of a question, as a place in [`Self::books`].
     pub fn book(&self, index: usize) -> Option<usize> {
         self.records[index].book.map(|book| book as usize)
@@ -202,7 +173,7 @@ impl QuestionSet {
 
     /// The places of the questions of one split.
     pub fn of_split(&self, split: Split) -> Vec<usize> {
-        (0..self.len()).filter(|&index| self.split(index) == Some(split)).collect()
+        (0..self.len()).filter(|&index| self.records[index].split == Some(split)).collect()
     }
 
     /// The candidate field of a question as its CBT file has it, where it is not just the candidates

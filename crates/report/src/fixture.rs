@@ -53,7 +53,7 @@ pub fn row<'a>(set: &'a QuestionSet, name: &str, is_right: impl Fn(usize) -> boo
         let scores = if is_right(index) { vec![1.0, 0.0] } else { vec![0.0, 1.0] };
         Prediction::of(&set.example(index), id, scores, 1)
     };
-    let predictions = set.ids(set.split(0)).into_iter().map(prediction).collect();
+    let predictions = set.ids(set.example(0).split).into_iter().map(prediction).collect();
     let predictions = Predictions::new(format!("{name}.jsonl"), predictions).unwrap();
     let predictions = check_against(predictions, set).unwrap();
     Row {

@@ -327,7 +327,8 @@ fn marks(row: &TableRow, column: usize, place: usize) -> Vec<Mark> {
 fn example(report: &Report<'_>, table: &Table) -> Option<Passage> {
     let column = table.columns().first()?;
     let of_column = |&index: &usize| {
-        report.set.class(index) == column.class && report.set.example(index).answer.is_some()
+        report.set.example(index).class == column.class
+            && report.set.example(index).answer.is_some()
     };
     let index = report.set.of_split(column.split).into_iter().find(of_column)?;
     Some(Passage::of(&report.set.example(index)))

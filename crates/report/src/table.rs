@@ -206,7 +206,8 @@ impl RowResults {
 /// its figures say nothing about questions that have.
 pub fn is_same_test(report: &Report<'_>, published: &PublishedTable) -> bool {
     let has_classes = |column: &PublishedColumn| column.class.is_some();
-    let set_has_classes = (0..report.set.len()).any(|index| report.set.class(index).is_some());
+    let set_has_classes =
+        (0..report.set.len()).any(|index| report.set.example(index).class.is_some());
     report.provenance.source.is_comparable()
         && published.columns.iter().all(|column| has_classes(column) == set_has_classes)
 }

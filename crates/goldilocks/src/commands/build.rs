@@ -277,7 +277,7 @@ impl Options {
 fn counts_table(set: &questions::QuestionSet) -> String {
     let mut counts = [[0; WordClass::ALL.len()]; Split::ALL.len()];
     for index in 0..set.len() {
-        if let (Some(split), Some(class)) = (set.split(index), set.class(index)) {
+        if let (Some(split), Some(class)) = (set.example(index).split, set.example(index).class) {
             counts[split as usize][class as usize] += 1;
         }
     }

@@ -90,9 +90,11 @@ impl Options {
     fn numbered(&self, set: &QuestionSet, number: usize) -> Result<usize> {
         let Origin { class, on, .. } = &self.origin;
         let is_counted = |&place: &usize| {
-            let fits_class = class.is_none_or(|class| set.class(place).is_none_or(|c| c == class));
+            let fits_class =
+                class.is_none_or(|class| set.example(place).class.is_none_or(|c| c == class));
             fits_class
-                && (on.is_empty() || set.split(place).is_none_or(|split| on.contains(&split)))
+                && (on.is_empty()
+                    || set.example(place).split.is_none_or(|split| on.contains(&split)))
         };
         let places: Vec<usize> = (0..set.len()).filter(is_counted).collect();
         let place = number.checked_sub(1).and_then(|place| places.get(place));

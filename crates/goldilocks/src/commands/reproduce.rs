@@ -309,7 +309,7 @@ fn built_before(folder: &Path, seed: u64) -> Option<QuestionSet> {
 /// The experiment's tables that are about the set's kind of questions, or all where none is: Appendix C is about
 /// CNN QA, whose questions have no class.
 fn kinds(experiment: &Experiment, set: &QuestionSet) -> Vec<TableKind> {
-    let has_classes = (0..set.len()).any(|index| set.class(index).is_some());
+    let has_classes = (0..set.len()).any(|index| set.example(index).class.is_some());
     let fits = |kind: &TableKind| kind.has_classes() == has_classes;
     let all = experiment.kinds();
     let fitting: Vec<TableKind> = all.iter().copied().filter(fits).collect();

@@ -75,7 +75,7 @@ fn show(site: &Site, headers: &HeaderMap, form: &OwnForm, problem: &str) -> Resp
         has_words => askable.iter().any(|words| !words.is_empty()),
         sentences => Serde(sentences),
         looked => Serde(looked),
-        class => question.as_ref().and_then(|set| set.class(0)).map(|class| class.label()),
+        class => question.as_ref().and_then(|set| set.example(0).class).map(|class| class.label()),
         gap => form.gap.clone(),
         seal => site.form_seal(headers),
         longest => LONGEST,

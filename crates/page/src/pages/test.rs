@@ -163,7 +163,7 @@ pub async fn answer(
         && item == form.item
     {
         let study = site.study(store, annotator.study)?;
-        if form.choice >= study.questions.candidates(question).len() {
+        if form.choice >= study.questions.example(question).question.candidates.len() {
             return Err(Refusal::Malformed);
         }
         let now = (site.now)();
@@ -228,9 +228,10 @@ impl Drawn {
 fn end(site: &Site, annotator: &Annotator, questions: &QuestionSet) -> Answer {
     let answers = study::score(site.store()?, annotator)?;
     let is_right =
-        |&&(question, chosen): &&(usize, usize)| questions.answer(question) == Some(chosen);
+        |&&(question, chosen): &&(usize, usize)| questions.example(question).answer == Some(chosen);
     let of_class = |class: &WordClass| {
-        let of_class = || answers.iter().filter(|(q, _)| questions.class(*q) == Some(*class));
+        let of_class =
+            || answers.iter().filter(|(q, _)| questions.example(*q).class == Some(*class));
         context! { label => class.label(), right => of_class().filter(is_right).count(), n => of_class().count() }
     };
     let view = context! {

@@ -112,8 +112,8 @@ fn draw(set: &QuestionSet, settings: &Settings) -> Result<Vec<Vec<usize>>> {
     for split in [Some(settings.split), None] {
         for (place, id) in set.ids(split) {
             // Chosen: a second identical question is not drawn; nobody is asked the same twice.
-            if set.answer(place).is_some() && !id.contains('#') {
-                of_class.entry(set.class(place)).or_default().push(place);
+            if set.example(place).answer.is_some() && !id.contains('#') {
+                of_class.entry(set.example(place).class).or_default().push(place);
             }
         }
     }
@@ -147,9 +147,9 @@ type Sentence = (Option<usize>, Vec<WordId>);
 
 /// The sentence that a question was made from.
 fn sentence(set: &QuestionSet, place: usize) -> Sentence {
-    let answer = set.answer(place).expect("only questions with an answer are drawn");
-    let mut words = set.query(place).to_vec();
-    words[set.blank(place)] = set.candidates(place)[answer];
+    let answer = set.example(place).answer.expect("only questions with an answer are drawn");
+    let mut words = set.example(place).question.query.to_vec();
+    words[set.example(place).question.blank] = set.example(place).question.candidates[answer];
     (set.book(place), words)
 }
 
@@ -229,7 +229,8 @@ mod tests {
     fn the_default_is_a_tenth_of_each_class_rounded_up() {
         let settings = Settings { annotators: 6, ..Settings::default() };
         let deal = deal(&fixture::set(), &settings).unwrap();
-        let classes: Vec<_> = (0..deal.questions.len()).map(|n| deal.questions.class(n)).collect();
+        let classes: Vec<_> =
+            (0..deal.questions.len()).map(|n| deal.questions.example(n).class).collect();
         assert_eq!(classes, WordClass::ALL.map(Some));
     }
 

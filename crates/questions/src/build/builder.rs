@@ -500,7 +500,7 @@ mod tests {
         let books = [(hen(), Split::Test)];
         let built = build(&books, small_rules(), Counts::AtMost([0, 0, 3])).unwrap();
         let counts = WordClass::ALL.map(|class| {
-            (0..built.set.len()).filter(|&at| built.set.class(at) == Some(class)).count()
+            (0..built.set.len()).filter(|&at| built.set.example(at).class == Some(class)).count()
         });
         assert_eq!(counts, [0, 3, 2, 0]);
         let missing: Vec<_> =

@@ -210,7 +210,9 @@ pub fn write(
 fn format_question(set: &QuestionSet, question: usize, text: &mut String) -> Result<(), String> {
     let context = set.context(question);
     let query_number = context.len() + 1;
-    let lines = context.map(|sentence| set.sentence(sentence)).chain([set.query(question)]);
+    let lines = context
+        .map(|sentence| set.sentence(sentence))
+        .chain([set.example(question).question.query]);
     for (number, line) in (1..).zip(lines) {
         text.push_str(&number.to_string());
         text.push(' ');
@@ -222,8 +224,13 @@ fn format_question(set: &QuestionSet, question: usize, text: &mut String) -> Res
         }
         text.push(if number < query_number { '\n' } else { '\t' });
     }
-    let candidates: Vec<&str> =
-        set.candidates(question).iter().map(|&word| set.vocabulary().word(word)).collect();
+    let candidates: Vec<&str> = set
+        .example(question)
+        .question
+        .candidates
+        .iter()
+        .map(|&word| set.vocabulary().word(word))
+        .collect();
     let field = match set.candidate_field(question) {
         Some(field) => field.to_owned(),
         None => candidates.join("|"),
@@ -234,7 +241,7 @@ fn format_question(set: &QuestionSet, question: usize, text: &mut String) -> Res
     if field.contains(['\n', '\t']) || field.ends_with('\r') {
         return Err(field);
     }
-    let answer = set.answer(question).map_or("", |place| candidates[place]);
+    let answer = set.example(question).answer.map_or("", |place| candidates[place]);
     text.extend([answer, "\t\t", &field, "\n\n"]);
     Ok(())
 }
@@ -277,8 +284,11 @@ mod tests {
         assert_eq!(written(&set).unwrap(), BEARS);
         assert_eq!(warnings.empty_candidate_fields, 1);
         assert_eq!(set.n_sentences(), 3, "the second context overlaps the first");
-        assert_eq!(set.candidates(1).len(), 2);
-        assert_eq!([0, 1, 2].map(|question| set.answer(question)), [Some(0), Some(0), None]);
+        assert_eq!(set.example(1).question.candidates.len(), 2);
+        assert_eq!(
+            [0, 1, 2].map(|question| set.example(question).answer),
+            [Some(0), Some(0), None]
+        );
     }
 
     #[test]
@@ -295,7 +305,7 @@ mod tests {
             ..OpenOptions::default()
         };
         let (set, _) = read(BEARS.as_bytes(), Path::new("bears.txt"), &options).unwrap();
-        assert_eq!((set.class(0), set.split(0)), (options.class, options.split));
+        assert_eq!((set.example(0).class, set.example(0).split), (options.class, options.split));
     }
 
     fn refuses(text: impl AsRef<[u8]>, message: Expect) {

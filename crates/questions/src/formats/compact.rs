@@ -201,19 +201,19 @@ fn encode_questions(set: &QuestionSet) -> Vec<u8> {
     put(&mut bytes, set.len());
     for question in 0..set.len() {
         let context = set.context(question);
-        put(&mut bytes, number_of(set.class(question), &WordClass::ALL));
-        put(&mut bytes, number_of(set.split(question), &Split::ALL));
+        put(&mut bytes, number_of(set.example(question).class, &WordClass::ALL));
+        put(&mut bytes, number_of(set.example(question).split, &Split::ALL));
         put(&mut bytes, set.book(question).map_or(0, |book| book + 1));
         put(&mut bytes, context.start);
         put(&mut bytes, context.len());
         if query_follows_context(set, question) {
-            put(&mut bytes, set.blank(question) + 1);
+            put(&mut bytes, set.example(question).question.blank + 1);
         } else {
             put(&mut bytes, 0);
-            put_words(&mut bytes, set.query(question));
+            put_words(&mut bytes, set.example(question).question.query);
         }
-        put_words(&mut bytes, set.candidates(question));
-        put(&mut bytes, set.answer(question).map_or(0, |answer| answer + 1));
+        put_words(&mut bytes, set.example(question).question.candidates);
+        put(&mut bytes, set.example(question).answer.map_or(0, |answer| answer + 1));
         put_text(&mut bytes, set.candidate_field(question).unwrap_or_default());
     }
     bytes
@@ -222,13 +222,14 @@ fn encode_questions(set: &QuestionSet) -> Vec<u8> {
 /// Whether the query, with the answer in its blank, is the sentence after the context.
 fn query_follows_context(set: &QuestionSet, question: usize) -> bool {
     let next = set.context(question).end;
-    let (query, blank) = (set.query(question), set.blank(question));
-    let Some(answer) = set.answer(question) else { return false };
+    let (query, blank) =
+        (set.example(question).question.query, set.example(question).question.blank);
+    let Some(answer) = set.example(question).answer else { return false };
     next < set.n_sentences() && query.len() <= LONGEST_REFERENCE && {
         let sentence = set.sentence(next);
         sentence.len() == query.len()
             && sentence[..blank] == query[..blank]
-            && sentence[blank] == set.candidates(question)[answer]
+            && sentence[blank] == set.example(question).question.candidates[answer]
             && sentence[blank + 1..] == query[blank + 1..]
     }
 }
@@ -275,7 +276,12 @@ fn decode_questions(
             set.push(NewQuestion { context, query, candidates, answer, class, split, book });
         if !field.is_empty() {
             let filled = field.split('|').filter(|candidate| !candidate.is_empty());
-            if !filled.eq(set.candidates(question).iter().map(|&word| set.vocabulary().word(word)))
+            if !filled.eq(set
+                .example(question)
+                .question
+                .candidates
+                .iter()
+                .map(|&word| set.vocabulary().word(word)))
             {
                 return Err(Damage("a candidate field is not that of its candidates"));
             }
@@ -433,8 +439,8 @@ mod tests {
         let first = set.clone();
         set.push(NewQuestion {
             context: 0..1,
-            query: first.query(0),
-            candidates: first.candidates(0),
+            query: first.example(0).question.query,
+            candidates: first.example(0).question.candidates,
             answer: None,
             class: None,
             split,
@@ -451,7 +457,7 @@ mod tests {
         let [text, questions] = encode(&set);
         let mut read = decode_text(&text).unwrap();
         decode_questions(&mut read, &questions, &options).unwrap();
-        assert_eq!((read.len(), read.split(0)), (1, split));
+        assert_eq!((read.len(), read.example(0).split), (1, split));
     }
 
     #[test]
@@ -462,8 +468,11 @@ mod tests {
         let path = folder.path().join("bears");
         write(&set, &path, Table::new(), false).unwrap();
         let set = read(&path, &OpenOptions { class, split, ..OpenOptions::default() }).unwrap();
-        assert_eq!((set.class(0), set.split(0)), (Some(WordClass::CommonNoun), Some(Split::Valid)));
-        assert_eq!((set.class(1), set.split(1)), (class, split));
+        assert_eq!(
+            (set.example(0).class, set.example(0).split),
+            (Some(WordClass::CommonNoun), Some(Split::Valid))
+        );
+        assert_eq!((set.example(1).class, set.example(1).split), (class, split));
     }
 
     proptest! {

@@ -76,22 +76,23 @@ impl<'a> Row<'a> {
             sentence::join(set, words, &mut text).map(|()| Cow::Owned(text))
         };
         let word = |&word| Cow::Borrowed(set.vocabulary().word(word));
-        let candidates: Vec<Cow<str>> = set.candidates(question).iter().map(word).collect();
+        let candidates: Vec<Cow<str>> =
+            set.example(question).question.candidates.iter().map(word).collect();
         if candidates.iter().any(|candidate| candidate.is_empty()) {
             return Err("");
         }
         let context = set.context(question).map(|place| text(set.sentence(place)));
         Ok(Row {
             sentences: context.collect::<Result<_, _>>()?,
-            question: text(set.query(question))?,
-            answer: set.answer(question).map(|answer| candidates[answer].clone()),
+            question: text(set.example(question).question.query)?,
+            answer: set.example(question).answer.map(|answer| candidates[answer].clone()),
             options: match set.candidate_field(question) {
                 Some(field) => field.split('|').map(Cow::Borrowed).collect(),
                 None => candidates,
             },
             id,
-            class: set.class(question).map(|class| class.code().into()),
-            split: set.split(question).map(|split| split.code().into()),
+            class: set.example(question).class.map(|class| class.code().into()),
+            split: set.example(question).split.map(|split| split.code().into()),
             book: set.book(question).map(|book| set.books()[book].name.as_str().into()),
         })
     }
@@ -277,7 +278,7 @@ mod tests {
 "#;
         let options = OpenOptions { only: Some(vec![Split::Test]), ..OpenOptions::default() };
         let (set, _) = read(text.as_bytes(), Path::new("bears.jsonl"), &options).unwrap();
-        assert_eq!([set.split(0), set.split(1)], [Some(Split::Test), None]);
+        assert_eq!([set.example(0).split, set.example(1).split], [Some(Split::Test), None]);
         assert_eq!((set.len(), set.n_sentences()), (2, 2));
     }
 

@@ -43,11 +43,11 @@ fn append(set: &mut QuestionSet, part: &QuestionSet, places: &[Option<Place>]) {
         };
         let added = set.push(NewQuestion {
             context: first..first + range.len(),
-            query: part.query(question),
-            candidates: part.candidates(question),
-            answer: part.answer(question),
-            class: part.class(question),
-            split: part.split(question),
+            query: part.example(question).question.query,
+            candidates: part.example(question).question.candidates,
+            answer: part.example(question).answer,
+            class: part.example(question).class,
+            split: part.example(question).split,
             book: place.map(|place| place.book),
         });
         if let Some(field) = part.candidate_field(question) {

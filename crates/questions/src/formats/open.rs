@@ -328,7 +328,7 @@ mod tests {
         let options = OpenOptions { class: verbs, only_class: verbs, ..OpenOptions::default() };
         for name in ["", "a.jsonl", "a.parquet", "a", "own.txt"] {
             let (set, _) = QuestionSet::open(&folder.path().join(name), &options).unwrap();
-            let classes: Vec<_> = (0..set.len()).map(|place| set.class(place)).collect();
+            let classes: Vec<_> = (0..set.len()).map(|place| set.example(place).class).collect();
             assert_eq!(classes, [verbs; 2], "{name}");
         }
         let path = folder.path().join("cbtest_NE_test_2ex.txt");
@@ -353,7 +353,10 @@ mod tests {
     fn a_file_tells_class_and_split_by_its_name() {
         let folder = released();
         let (set, _) = open(&folder.path().join("cbtest_NE_test_2ex.txt")).unwrap();
-        assert_eq!((set.class(0), set.split(0)), (Some(WordClass::NamedEntity), Some(Split::Test)));
+        assert_eq!(
+            (set.example(0).class, set.example(0).split),
+            (Some(WordClass::NamedEntity), Some(Split::Test))
+        );
         assert_eq!(set.example(0).book, Some("Girl"));
 
         let origin = |name: &str| {

@@ -140,7 +140,7 @@ impl<'s> Index<'s> {
         let mut previous: Option<(Range<usize>, Place)> = None;
         let find = |question| {
             let context = part.context(question);
-            let split = part.split(question);
+            let split = part.example(question).split;
             // Contexts that share sentences in the part share them in the book.
             let guess = previous.as_ref().and_then(|(range, place)| {
                 range.contains(&context.start).then(|| place.first + context.start - range.start)

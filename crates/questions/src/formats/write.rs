@@ -105,8 +105,8 @@ fn write_released(set: &QuestionSet, inside: &Path, output: &Path) -> Result<()>
             what: format!("question {}", question + 1),
             missing,
         };
-        let class = set.class(question).ok_or_else(|| without("class"))?;
-        let split = set.split(question).ok_or_else(|| without("split"))?;
+        let class = set.example(question).class.ok_or_else(|| without("class"))?;
+        let split = set.example(question).split.ok_or_else(|| without("split"))?;
         groups[split as usize * WordClass::ALL.len() + class as usize].push(question);
     }
     let origins =
@@ -210,7 +210,8 @@ mod tests {
         let output = folder.path().join("released");
         let mut set = bears(1);
         let (other, class) = (bears(1), Some(WordClass::Verb));
-        let (query, candidates) = (other.query(0), other.candidates(0));
+        let (query, candidates) =
+            (other.example(0).question.query, other.example(0).question.candidates);
         set.push(NewQuestion {
             context: 0..1,
             query,

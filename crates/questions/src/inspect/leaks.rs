@@ -195,7 +195,7 @@ fn duplicates(set: &QuestionSet) -> Vec<Duplicates> {
     for same in [Sameness::Question, Sameness::Passage, Sameness::Query] {
         let mut hashes: Vec<(u64, Option<Split>)> = (0..set.len())
             .into_par_iter()
-            .map(|index| (hash_as(same, index), set.split(index)))
+            .map(|index| (hash_as(same, index), set.example(index).split))
             .collect();
         hashes.par_sort_unstable();
         let mut counts: BTreeMap<(Option<Split>, Option<Split>), usize> = BTreeMap::new();
@@ -219,7 +219,7 @@ fn candidate_faults(set: &QuestionSet, form_of: &[WordId]) -> Vec<CandidateFault
     let mut faults = BTreeMap::new();
     let mut forms: Vec<WordId> = Vec::new();
     for (index, example) in set.examples().enumerate() {
-        let (split, class) = (set.split(index), set.class(index));
+        let (split, class) = (set.example(index).split, set.example(index).class);
         let group = faults.entry((split, class)).or_insert(CandidateFaults {
             split,
             class,

@@ -71,8 +71,8 @@ impl Statistics {
         let mut sums: BTreeMap<_, Sums> = BTreeMap::new();
         for index in 0..set.len() {
             // A split that is not known sorts behind those that are.
-            let split = set.split(index);
-            let key = (split.is_none(), split, set.class(index));
+            let split = set.example(index).split;
+            let key = (split.is_none(), split, set.example(index).class);
             sums.entry(key).or_insert_with(|| Sums::new(set)).add(set, index);
         }
         let mut splits = Vec::new();

@@ -242,10 +242,19 @@ mod tests {
             "A wins in B , says A . / A left B . | XXXXX cheers C | B",
         ];
         assert_eq!(lines, expected);
-        let candidates: Vec<&str> =
-            set.candidates(0).iter().map(|&word| set.vocabulary().word(word)).collect();
+        let candidates: Vec<&str> = set
+            .example(0)
+            .question
+            .candidates
+            .iter()
+            .map(|&word| set.vocabulary().word(word))
+            .collect();
         assert_eq!(candidates, ["@entity3", "@entity5", "@entity8"]);
-        assert_eq!(set.candidates(1).len(), 2, "what stands in the query alone is no candidate");
+        assert_eq!(
+            set.example(1).question.candidates.len(),
+            2,
+            "what stands in the query alone is no candidate"
+        );
         assert_eq!(set.book(0), Some(0));
         assert_eq!(set.books()[0].sentences, 0..3);
     }

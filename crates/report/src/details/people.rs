@@ -87,7 +87,7 @@ mod tests {
         let mut report = fixture::report(&set);
         assert!(people(&report).unwrap().is_empty());
         let answer = |who: &str, n: usize, seconds| {
-            HumanAnswer::new(who, seconds, &set.example(n), set.answer(n).unwrap())
+            HumanAnswer::new(who, seconds, &set.example(n), set.example(n).answer.unwrap())
         };
         let answers = vec![answer("Wren", 0, 3.0), answer("Finch", 0, 5.0)];
         let predictions = Predictions::of_people("humans-query.jsonl", answers).unwrap();

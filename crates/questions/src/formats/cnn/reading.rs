@@ -121,11 +121,11 @@ impl<'o> Gathered<'o> {
         });
         set.push(NewQuestion {
             context,
-            query: part.query(question),
-            candidates: part.candidates(question),
-            answer: part.answer(question),
-            class: part.class(question),
-            split: part.split(question),
+            query: part.example(question).question.query,
+            candidates: part.example(question).question.candidates,
+            answer: part.example(question).answer,
+            class: part.example(question).class,
+            split: part.example(question).split,
             book,
         });
     }

@@ -107,7 +107,7 @@ fn questions_about_one_article_share_its_text() {
 fn an_answer_that_is_not_known_is_left_empty() {
     let text = REGATTA.replace("\n\n@entity4\n\n", "\n\n\n\n");
     let (set, _) = open(layout("test", &[&text]).path(), &OpenOptions::default()).unwrap();
-    assert_eq!(set.answer(0), None);
+    assert_eq!(set.example(0).answer, None);
 }
 
 #[test]
@@ -253,7 +253,10 @@ fn splits_come_from_the_folders_and_the_daily_mail_is_left_out() {
     assert_eq!(files(root.path()).unwrap().len(), 3);
     let (set, warnings) = open(root.path(), &OpenOptions::default()).unwrap();
     // Sorted by their paths, test comes before training.
-    assert_eq!([set.split(0), set.split(1)], [Some(Split::Test), Some(Split::Train)]);
+    assert_eq!(
+        [set.example(0).split, set.example(1).split],
+        [Some(Split::Test), Some(Split::Train)]
+    );
     expect!["1 question of another source left out: the paper used CNN alone"]
         .assert_eq(&warnings.sentences().join("\n"));
     let only = OpenOptions { only: Some(vec![Split::Train]), ..OpenOptions::default() };
