@@ -161,8 +161,7 @@ impl<'a> QuestionIndex<'a> {
     /// A split of which nothing was answered is ignored; any other must be answered completely.
     fn check_complete(&self, name: &str, line_of: &[usize]) -> Result<(), Error> {
         for SplitIndex { split, ids, .. } in &self.splits {
-            let is_selected =
-                |index: usize| {
+            let is_selected = |index: usize| {
                 let example = self.set.example(index);
                 self.selection.has(example.split, example.class)
             };
