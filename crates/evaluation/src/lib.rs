@@ -11,7 +11,7 @@
 //! | [`accuracy`] | predictions → [`Results`]: accuracy per class with its Wilson interval |
 //! | [`seeds`] | results of several seeds → mean and standard deviation |
 //! | [`compare`](mod@compare) | two predictions of the same questions → McNemar, clustered bootstrap, Holm |
-//! | [`published`] | a figure of the paper and ours → the difference and its interval |
+//! | [`Difference`] | a figure of the paper and ours → the difference and its interval |
 //! | [`ensemble`], [`combine`](mod@combine) | predictions of several models → predictions |
 //! | [`exclusion`] | predictions → predictions without candidates that are in the query |
 //! | [`humans`] | people's answers → predictions, agreement between annotators |
@@ -36,6 +36,7 @@ pub mod breakdown;
 pub mod check;
 pub mod combine;
 pub mod compare;
+mod difference;
 pub mod ensemble;
 mod error;
 pub mod exclusion;
@@ -43,7 +44,6 @@ pub mod humans;
 mod jsonl;
 mod newton;
 pub mod predictions;
-pub mod published;
 pub mod seeds;
 mod selection;
 #[cfg(test)]
@@ -54,9 +54,9 @@ pub use base::ByClass;
 pub use check::{MatchedPredictions, QuestionIndex, check_against};
 pub use combine::{Combined, combine};
 pub use compare::{Comparison, Paired, Resampled, compare};
+pub use difference::Difference;
 pub use error::{Error, LineError};
 pub use exclusion::exclude_cooccurrences;
 pub use humans::{Agreement, HumanAnswer, People, Person};
 pub use predictions::{Prediction, Predictions};
-pub use published::Difference;
 pub use seeds::{SeedResults, Spread, over_seeds};

@@ -125,7 +125,7 @@ pub fn source(path: &Path, set: &QuestionSet) -> Source {
 }
 
 fn source_of_news(path: &Path, set: &QuestionSet) -> Source {
-    use evaluation::published::{CNN_TEST_QUESTIONS, CNN_VALID_QUESTIONS};
+    use report::paper::{CNN_TEST_QUESTIONS, CNN_VALID_QUESTIONS};
     let answered: Vec<usize> =
         [Split::Valid, Split::Test].into_iter().flat_map(|split| set.of_split(split)).collect();
     let is_of_cnn = |&question: &usize| {

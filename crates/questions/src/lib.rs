@@ -31,8 +31,7 @@ pub use formats::running_text::BOOK_TITLE;
 pub use formats::write::Format;
 pub use formats::{cbt, cnn, compact, jsonl, parquet};
 pub use inspect::{
-    CandidateFaults, Duplicates, Leaks, Overlap, PUBLISHED, PUBLISHED_VOCABULARY, Sameness,
-    SplitStatistics, Statistics, Totals,
+    CandidateFaults, Duplicates, Leaks, Overlap, Sameness, SplitStatistics, Statistics, Totals,
 };
 pub use question::{Example, Question};
 pub use sentences::{Iter, SentenceBuffer, Sentences};

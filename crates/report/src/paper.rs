@@ -5,10 +5,45 @@
 //! every table with a dash beside them.
 
 use evaluation::Accuracy;
-use evaluation::published::{
-    CNN_TEST_QUESTIONS, CNN_VALID_QUESTIONS, HUMAN_QUESTIONS, TEST_QUESTIONS, VALID_QUESTIONS,
-};
-use questions::{Split, WordClass};
+use questions::{Split, Totals, WordClass};
+
+/// The number of questions of each figure of Table 2's test columns.
+pub const TEST_QUESTIONS: usize = 2_500;
+/// The number of questions of each figure of the validation table.
+pub const VALID_QUESTIONS: usize = 2_000;
+/// The number of questions of each figure of Table 2's two rows of people.
+pub const HUMAN_QUESTIONS: usize = 250;
+/// The number of questions of the CNN table's validation column.
+pub const CNN_VALID_QUESTIONS: usize = 3_924;
+/// The number of questions of the CNN table's test column.
+pub const CNN_TEST_QUESTIONS: usize = 3_198;
+
+/// The released CBT's questions per split and class. The counts in the release's README are wrong; these are its files'.
+pub const CBT_QUESTIONS: [[usize; WordClass::ALL.len()]; Split::ALL.len()] = [
+    [108_719, 120_769, 105_825, 334_030],
+    [VALID_QUESTIONS; WordClass::ALL.len()],
+    [TEST_QUESTIONS; WordClass::ALL.len()],
+];
+
+/// Table 1, for training, validation and test.
+pub const TABLE_1: [Totals; Split::ALL.len()] = [
+    totals(98, 669_343, [465.0, 31.0], 37_242),
+    totals(5, 8_000, [435.0, 27.0], 5_485),
+    totals(5, 10_000, [445.0, 29.0], 7_108),
+];
+
+/// Table 1's «Vocabulary size». It counts lower-cased words.
+pub const TABLE_1_VOCABULARY: usize = 53_628;
+
+const fn totals(books: usize, questions: usize, words: [f64; 2], candidates: usize) -> Totals {
+    Totals {
+        books: Some(books),
+        questions,
+        context_words: words[0],
+        query_words: words[1],
+        distinct_candidates: candidates,
+    }
+}
 
 /// A table of accuracies in the paper, or one of ours that follows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -438,6 +473,12 @@ mod tests {
         );
         assert_eq!(cell(TableKind::Anonymised, "ANONYMIZED MemNNs (window +self-sup.)", 0), 0.581);
         assert_eq!(cell(TableKind::Windows, "MemNNs (LM + self-sup.)", 3), 0.647);
+    }
+
+    #[test]
+    fn the_counts_of_the_released_questions_add_up_to_table_1() {
+        let sums = CBT_QUESTIONS.map(|classes| classes.iter().sum::<usize>());
+        assert_eq!(sums, TABLE_1.map(|totals| totals.questions));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Table 1: the statistics of a question set beside the paper's.
 
-use questions::{PUBLISHED, PUBLISHED_VOCABULARY, Split, Statistics, Totals};
+use questions::{Split, Statistics, Totals};
 
 use crate::Provenance;
 use crate::grid::{Cell, Grid, GridRow, Line};
+use crate::paper::{TABLE_1, TABLE_1_VOCABULARY};
 use crate::{csv, layout, number};
 
 const SPLITS: [&str; Split::ALL.len()] = ["Training", "Validation", "Test"];
@@ -37,11 +38,11 @@ pub(crate) fn grid(statistics: &Statistics, provenance: &Provenance) -> Grid {
     let mut rows: Vec<GridRow> = Vec::new();
     for (row, of) in ROWS {
         let cells = Split::ALL.map(|split| {
-            cell(totals(statistics, split).and_then(of), of(&PUBLISHED[split as usize]))
+            cell(totals(statistics, split).and_then(of), of(&TABLE_1[split as usize]))
         });
         rows.push(GridRow { label: label(row), cells: cells.into(), starts_block: false });
     }
-    let vocabulary = (Some(statistics.vocabulary as f64), Some(PUBLISHED_VOCABULARY as f64));
+    let vocabulary = (Some(statistics.vocabulary as f64), Some(TABLE_1_VOCABULARY as f64));
     let cells = vec![cell(vocabulary.0, vocabulary.1), Cell::default(), Cell::default()];
     rows.push(GridRow { label: label(VOCABULARY), cells, starts_block: true });
     Grid {
@@ -62,11 +63,11 @@ pub(crate) fn csv(statistics: &Statistics) -> String {
     for (row, of) in ROWS {
         for split in Split::ALL {
             let ours = totals(statistics, split).and_then(of);
-            line(row, SPLITS[split as usize], ours, of(&PUBLISHED[split as usize]));
+            line(row, SPLITS[split as usize], ours, of(&TABLE_1[split as usize]));
         }
     }
     let ours = statistics.vocabulary as f64;
-    line(VOCABULARY, "all", Some(ours), Some(PUBLISHED_VOCABULARY as f64));
+    line(VOCABULARY, "all", Some(ours), Some(TABLE_1_VOCABULARY as f64));
     text
 }
 

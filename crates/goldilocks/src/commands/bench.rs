@@ -69,7 +69,7 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     bar.set_message("build");
     let (built, _) = build(&texts, Counts::All)?;
     measured.push(built);
-    let (_, set) = build(&texts, Counts::AtMost(SAMPLE))?;
+    let (_, set) = build(&texts, Counts::per_split(SAMPLE))?;
     let folder = tempfile::tempdir()?;
     for (format, name) in [(Format::Cbt, "cbt.txt"), (Format::Compact, "compact")] {
         bar.set_message(name);

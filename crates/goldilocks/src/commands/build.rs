@@ -227,7 +227,11 @@ impl Options {
     }
 
     fn counts(&self) -> Counts {
-        if self.counts.is_some() { Counts::Cbt } else { Counts::All }
+        if self.counts.is_some() {
+            Counts::AtMost(report::paper::CBT_QUESTIONS)
+        } else {
+            Counts::All
+        }
     }
 
     /// Inputs by hash, rules, seed and version: what it takes to build the same folder again.
@@ -245,7 +249,7 @@ impl Options {
         manifest.insert("version".into(), VERSION.into());
         manifest.insert("seed".into(), i64::try_from(self.seed)?.into());
         manifest.insert("cuts".into(), self.like.is_none().into());
-        manifest.insert("counts".into(), toml::Value::try_from(self.counts())?);
+        manifest.insert("counts".into(), if self.counts.is_some() { "cbt" } else { "all" }.into());
         manifest.insert("rules".into(), toml::Value::try_from(rules)?);
         manifest.insert("books".into(), toml::Value::Array(books.collect()));
         Ok(manifest)

@@ -4,10 +4,9 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use questions::{
-    Duplicates, Leaks, Overlap, PUBLISHED, PUBLISHED_VOCABULARY, Sameness, Split, SplitStatistics,
-    Statistics, Totals,
-};
+use questions::{Duplicates, Leaks, Overlap, Sameness, Split, SplitStatistics, Statistics, Totals};
+
+use report::paper::{TABLE_1, TABLE_1_VOCABULARY};
 
 use super::{counted, thousands};
 use crate::progress::Progress;
@@ -40,8 +39,8 @@ pub fn run(options: &Options, progress: Progress) -> Result<()> {
     counting.finish_and_clear();
     if options.json {
         let published = serde_json::json!({
-            "splits": Split::ALL.map(|s| serde_json::json!({"split": s, "all": PUBLISHED[s as usize]})),
-            "vocabulary": PUBLISHED_VOCABULARY,
+            "splits": Split::ALL.map(|s| serde_json::json!({"split": s, "all": TABLE_1[s as usize]})),
+            "vocabulary": TABLE_1_VOCABULARY,
         });
         let all = serde_json::json!({
             "set": options.set, "statistics": statistics, "published": published, "leaks": leaks,
@@ -84,14 +83,11 @@ fn table_1(statistics: &Statistics) -> String {
         let _ = write!(text, "\n{row:37}");
         for split in &statistics.splits {
             let _ = write!(text, "{:>11}", figure(&split.all));
-            beside(
-                &mut text,
-                &split.split.map_or(String::new(), |s| figure(&PUBLISHED[s as usize])),
-            );
+            beside(&mut text, &split.split.map_or(String::new(), |s| figure(&TABLE_1[s as usize])));
         }
     }
     let _ = write!(text, "\n{:37}{:>11}", "Vocabulary size", thousands(statistics.vocabulary));
-    beside(&mut text, &thousands(PUBLISHED_VOCABULARY));
+    beside(&mut text, &thousands(TABLE_1_VOCABULARY));
     let _ = writeln!(text, "   ({} with case)", thousands(statistics.vocabulary_with_case));
     text
 }

@@ -498,7 +498,7 @@ mod tests {
     #[test]
     fn limits_keep_some_questions_and_shortfalls_give_both_numbers() {
         let books = [(hen(), Split::Test)];
-        let built = build(&books, small_rules(), Counts::AtMost([0, 0, 3])).unwrap();
+        let built = build(&books, small_rules(), Counts::per_split([0, 0, 3])).unwrap();
         let counts = WordClass::ALL.map(|class| {
             (0..built.set.len()).filter(|&at| built.set.example(at).class == Some(class)).count()
         });
@@ -638,7 +638,7 @@ mod tests {
         let on = |n_threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
             pool.install(|| {
-                print(&build(&books, small_rules(), Counts::AtMost([4, 9, 9])).unwrap().set)
+                print(&build(&books, small_rules(), Counts::per_split([4, 9, 9])).unwrap().set)
             })
         };
         let one = on(1);

@@ -1,4 +1,4 @@
-//! How many questions of each class and split are kept: all, as many as the CBT has, or other limits.
+//! How many questions of each class and split are kept: all, or at most a number of them.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -14,10 +14,8 @@ pub enum Counts {
     /// All that the rules yield.
     #[default]
     All,
-    /// The counts of the released CBT.
-    Cbt,
-    /// So many of each class, for training, validation and test.
-    AtMost([usize; Split::ALL.len()]),
+    /// At most this many per split (training, validation, test) and class, both in the order of their `ALL`.
+    AtMost([[usize; WordClass::ALL.len()]; Split::ALL.len()]),
 }
 
 /// A class of a split for which the rules yield fewer questions than [`Counts`] allows: a warning.
@@ -34,17 +32,17 @@ pub struct Shortfall {
 }
 
 impl Counts {
+    /// At most `limits` questions of each class, for training, validation and test.
+    pub const fn per_split(limits: [usize; Split::ALL.len()]) -> Self {
+        let [train, valid, test] = limits;
+        Self::AtMost([[train; 4], [valid; 4], [test; 4]])
+    }
+
     /// The most questions of a class and split, if there is a limit.
     pub fn limit(self, split: Split, class: WordClass) -> Option<usize> {
         match self {
             Self::All => None,
-            // Table 1 for the sums. The counts in the release's README are wrong; these are its files'.
-            Self::Cbt => Some(match split {
-                Split::Train => [108_719, 120_769, 105_825, 334_030][class as usize],
-                Split::Valid => 2_000,
-                Split::Test => 2_500,
-            }),
-            Self::AtMost(limits) => Some(limits[split as usize]),
+            Self::AtMost(limits) => Some(limits[split as usize][class as usize]),
         }
     }
 }
@@ -80,20 +78,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_official_counts_add_up_to_table_1() {
-        let sum = |split| {
-            let limits = WordClass::ALL.map(|class| Counts::Cbt.limit(split, class).unwrap());
-            limits.iter().sum::<usize>()
-        };
-        assert_eq!(Split::ALL.map(sum), [669_343, 8_000, 10_000]);
-    }
-
-    #[test]
     fn the_sampler_keeps_exactly_the_number_asked_for_without_favouring_a_place() {
         let mut kept_at = [0_i32; 6];
         for seed in 0..3000 {
             let mut sampler =
-                Sampler::new(6, Counts::AtMost([9, 9, 2]), seed, Split::Test, WordClass::Verb);
+                Sampler::new(6, Counts::per_split([9, 9, 2]), seed, Split::Test, WordClass::Verb);
             let kept: Vec<usize> = (0..6).filter(|_| sampler.keep()).collect();
             assert_eq!(kept.len(), 2);
             kept.into_iter().for_each(|place| kept_at[place] += 1);
@@ -101,7 +90,8 @@ mod tests {
         // Each place in 1/3 of 3,000 draws, standard deviation 26.
         assert!(kept_at.iter().all(|&n| (n - 1000).abs() < 130), "{kept_at:?}");
 
-        let mut all = Sampler::new(6, Counts::AtMost([9, 9, 2]), 1, Split::Train, WordClass::Verb);
+        let mut all =
+            Sampler::new(6, Counts::per_split([9, 9, 2]), 1, Split::Train, WordClass::Verb);
         assert!((0..6).all(|_| all.keep()));
     }
 }

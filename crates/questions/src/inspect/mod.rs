@@ -4,4 +4,4 @@ mod leaks;
 mod statistics;
 
 pub use leaks::{CandidateFaults, Duplicates, Leaks, Overlap, Sameness};
-pub use statistics::{PUBLISHED, PUBLISHED_VOCABULARY, SplitStatistics, Statistics, Totals};
+pub use statistics::{SplitStatistics, Statistics, Totals};

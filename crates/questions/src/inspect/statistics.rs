@@ -44,26 +44,6 @@ pub struct Totals {
     pub distinct_candidates: usize,
 }
 
-/// Table 1 as published, for training, validation and test.
-pub const PUBLISHED: [Totals; Split::ALL.len()] = [
-    published(98, 669_343, [465.0, 31.0], 37_242),
-    published(5, 8_000, [435.0, 27.0], 5_485),
-    published(5, 10_000, [445.0, 29.0], 7_108),
-];
-
-/// Table 1's «Vocabulary size». It counts lower-cased words.
-pub const PUBLISHED_VOCABULARY: usize = 53_628;
-
-const fn published(books: usize, questions: usize, words: [f64; 2], candidates: usize) -> Totals {
-    Totals {
-        books: Some(books),
-        questions,
-        context_words: words[0],
-        query_words: words[1],
-        distinct_candidates: candidates,
-    }
-}
-
 impl Statistics {
     /// Counts a set in one pass.
     pub fn of(set: &QuestionSet) -> Self {
@@ -163,6 +143,16 @@ mod tests {
 
     use super::*;
     use crate::fixtures::{push_book, push_question};
+
+    fn totals(books: usize, questions: usize, words: [f64; 2], candidates: usize) -> Totals {
+        Totals {
+            books: Some(books),
+            questions,
+            context_words: words[0],
+            query_words: words[1],
+            distinct_candidates: candidates,
+        }
+    }
     use crate::{BLANK, NewQuestion};
 
     #[test]
@@ -179,10 +169,10 @@ mod tests {
         let statistics = Statistics::of(&set);
 
         let [train, test] = &statistics.splits[..] else { panic!("{statistics:?}") };
-        assert_eq!(train.all, published(2, 3, [16.0 / 3.0, 3.0], 5));
-        assert_eq!(train.classes[&WordClass::CommonNoun], published(2, 2, [4.5, 2.5], 3));
-        assert_eq!(train.classes[&WordClass::Verb], published(1, 1, [7.0, 4.0], 2));
-        assert_eq!(test.all, published(1, 1, [3.0, 1.0], 2));
+        assert_eq!(train.all, totals(2, 3, [16.0 / 3.0, 3.0], 5));
+        assert_eq!(train.classes[&WordClass::CommonNoun], totals(2, 2, [4.5, 2.5], 3));
+        assert_eq!(train.classes[&WordClass::Verb], totals(1, 1, [7.0, 4.0], 2));
+        assert_eq!(test.all, totals(1, 1, [3.0, 1.0], 2));
         // The hen ran . the HEN sat A fox Owl saw owl, with and without case.
         assert_eq!((statistics.vocabulary_with_case, statistics.vocabulary), (12, 9));
         expect![[r#"{"split":"test","all":{"books":1,"questions":1,"context_words":3.0,"query_words":1.0,"distinct_candidates":2},"classes":{"NE":{"books":1,"questions":1,"context_words":3.0,"query_words":1.0,"distinct_candidates":2}}}"#]]
@@ -204,7 +194,7 @@ mod tests {
             book: None,
         });
         let statistics = Statistics::of(&set);
-        let all = Totals { books: None, ..published(0, 1, [2.0, 1.0], 2) };
+        let all = Totals { books: None, ..totals(0, 1, [2.0, 1.0], 2) };
         let column = SplitStatistics { split: None, all, classes: BTreeMap::new() };
         assert_eq!(statistics.splits, [column]);
         assert!(Statistics::of(&QuestionSet::default()).splits.is_empty());

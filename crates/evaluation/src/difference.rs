@@ -1,4 +1,4 @@
-//! A figure of the paper and ours: the interval that its n implies, and the difference.
+//! [`Difference`]: a figure of ours and one of the paper → their difference and its interval.
 //!
 //! Our sets hold other questions than the paper's, so a difference is judged as one between two
 //! independent samples (Newcombe 1998, method 10).
@@ -6,17 +6,6 @@
 use serde::Serialize;
 
 use crate::Accuracy;
-
-/// The number of questions of each figure of Table 2's test columns.
-pub const TEST_QUESTIONS: usize = 2_500;
-/// The number of questions of each figure of the validation table.
-pub const VALID_QUESTIONS: usize = 2_000;
-/// The number of questions of each figure of Table 2's two rows of people.
-pub const HUMAN_QUESTIONS: usize = 250;
-/// The number of questions of the CNN table's validation column.
-pub const CNN_VALID_QUESTIONS: usize = 3_924;
-/// The number of questions of the CNN table's test column.
-pub const CNN_TEST_QUESTIONS: usize = 3_198;
 
 /// The difference between two accuracies on different questions, with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -71,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_point_is_inside_and_ten_points_are_not() {
-        let paper = Accuracy::new(0.666, TEST_QUESTIONS);
+        let paper = Accuracy::new(0.666, 2_500);
         assert!(Difference::between(&Accuracy::new(0.656, 2_500), &paper).is_inside());
         assert!(!Difference::between(&Accuracy::new(0.566, 2_500), &paper).is_inside());
     }
