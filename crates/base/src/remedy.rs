@@ -52,6 +52,18 @@ pub enum Remedy {
     RebuildLanguageModel,
     /// Compute on the processor.
     UseCpu,
+    /// Check that books are whole; look at how one is read and split.
+    InspectBooks,
+    /// Ask about more sentences of each news article.
+    AskMoreSentences,
+    /// Look at the experiments of the paper, to see how one is written.
+    ReadExperiments,
+    /// Accept results that another version of the code made; or, for a model, remove it to train it again.
+    AcceptOtherCode { may_retrain: bool },
+    /// Write books in the form of tagged books.
+    TagBooks,
+    /// Make a model that has a language model in it.
+    MakeLanguageModel,
 }
 
 impl Remedy {
@@ -100,6 +112,21 @@ impl fmt::Display for Remedy {
                 f.write_str("rebuild it: train the model again, or import its ARPA file")
             }
             Self::UseCpu => f.write_str("compute on the processor"),
+            Self::InspectBooks => f.write_str("check that these are whole books, as .txt or .epub"),
+            Self::AskMoreSentences => f.write_str("ask about more sentences of each article"),
+            Self::ReadExperiments => {
+                f.write_str("the repository's experiments show how one is written")
+            }
+            Self::AcceptOtherCode { may_retrain: false } => {
+                f.write_str("accept results of other versions")
+            }
+            Self::AcceptOtherCode { may_retrain: true } => {
+                f.write_str("accept models of other versions, or remove the folder to train again")
+            }
+            Self::TagBooks => f.write_str("tag books to get files of the right form"),
+            Self::MakeLanguageModel => {
+                f.write_str("estimate or import a language model, or train a Kneser-Ney model")
+            }
         }
     }
 }

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use corpus::tales::{TALES, Tale};
 use corpus::{Book, Tagger};
 use questions::{Builder, Counts, QuestionSet, Rules, Split};
-use sha2::{Digest, Sha256};
 
-/// A book to be read: a file, or a tale that the program carries.
+use crate::Result;
+
+/// A book to be read: a file, or an embedded tale.
 #[derive(Clone)]
 pub enum Source {
     /// A .txt or .epub file.
@@ -18,7 +18,7 @@ pub enum Source {
     Tale(&'static Tale),
 }
 
-/// The books that were named, folders searched; the embedded tales where none was.
+/// The books at some paths, folders searched; the embedded tales where there is no path.
 pub fn sources(paths: &[PathBuf]) -> Result<Vec<Source>> {
     if paths.is_empty() {
         return Ok(TALES.iter().map(Source::Tale).collect());
@@ -55,7 +55,7 @@ impl Source {
             Self::File(path) => corpus::read_text(path)?.into(),
             Self::Tale(tale) => tale.text.into(),
         };
-        let sha256 = Sha256::digest(text.as_bytes()).iter().map(|b| format!("{b:02x}")).collect();
+        let sha256 = base::hash::sha256(text.as_bytes());
         let text = if cut { corpus::gutenberg::cut(&text).into_owned() } else { text.into_owned() };
         Ok((text, sha256))
     }
@@ -69,7 +69,7 @@ impl Source {
 }
 
 /// All questions that the default rules make of a text, as the test split of a set of one book.
-pub fn ask(name: &str, text: &str, seed: u64) -> Result<QuestionSet> {
+pub fn questions_from_text(name: &str, text: &str, seed: u64) -> Result<QuestionSet> {
     let tagger = Tagger::shipped();
     let known = |word: &str| tagger.knows(word);
     let builder = Builder::new(Rules::default(), seed, &known)?;

@@ -1,40 +1,89 @@
 //! The Goldilocks Principle as a library: books → questions → answers → figures.
 //!
-//! The stages are crates of their own and are re-exported here: [`corpus`], [`questions`], [`models`],
-//! [`evaluation`] and [`report`]. This one adds the program: command line, progress, files.
+//! Every stage is a function with a plain options struct; nothing here prints, reads the environment or asks the
+//! clock. Stages report what they do to a [`Reporter`], for which any closure over [`Event`]s will do, and fail with
+//! one [`Error`].
+//!
+//! | stage | function |
+//! | --- | --- |
+//! | books, or news articles, → questions | [`build()`], [`build_news()`], [`questions_from_text`] |
+//! | question files ⇄ each other | [`sets::open`], [`convert()`] |
+//! | what is in a set | [`stats()`] |
+//! | questions → a trained model | [`train()`], [`tune()`] |
+//! | a model and questions → predictions | [`answer()`], [`explain()`] |
+//! | predictions → figures | [`evaluate()`], [`compare()`], [`combine()`], [`report()`] |
+//! | all of it, for a table of the paper | [`experiments::reproduce`] |
+//! | a book → tagged words | [`tag()`] |
+//! | language models by themselves | [`lm`] |
+//!
+//! The crates below are re-exported: [`corpus`], [`questions`], [`ngram`], [`models`], [`evaluation`], [`mod@report`]
+//! and the others.
 //!
 //! Questions from a text of one's own, answered by a model:
 //!
 //! ```
-//! use goldilocks::models::{Settings, Training, find};
+//! use goldilocks::{AnswerOptions, TrainOptions, answer, questions_from_text, train};
 //!
 //! let tale = goldilocks::corpus::tales::TALES[0].text;
-//! let set = goldilocks::books::ask("candle_hall", tale, 1)?;
-//! let entry = find("word-distance")?;
-//! let model = (entry.train)(&Settings::from_text(entry, ["max_penalty=5"])?, &Training::new(&set, 1, &|_| ()))?;
-//! let question = set.example(0).question;
-//! let scores = model.score(&question);
-//! for (candidate, score) in question.candidates.iter().zip(&scores) {
-//!     println!("{score:6.1}  {}", question.word(*candidate));
+//! let set = questions_from_text("candle_hall", tale, 1)?;
+//! let trained = train(&set, &TrainOptions::new("word-distance", ["max_penalty=5"])?, &|_| ())?;
+//! let predictions = answer(&*trained.model, &set, &AnswerOptions::default(), &|_| ())?;
+//! for (candidate, score) in predictions[0].candidates.iter().zip(&predictions[0].scores) {
+//!     println!("{score:6.1}  {candidate}");
 //! }
-//! assert_eq!(scores.len(), 10);
-//! # anyhow::Ok(())
+//! assert_eq!(predictions[0].scores.len(), 10);
+//! # Ok::<(), goldilocks::Error>(())
 //! ```
 
+mod answer;
 pub mod books;
-pub mod cli;
-pub mod commands;
-pub mod date;
-pub mod device;
-pub mod display;
-pub mod experiment;
-pub mod failure;
-mod made_from;
-pub mod progress;
-pub mod reproduction;
+mod build;
+mod build_news;
+mod combine;
+mod compare;
+mod convert;
+mod error;
+mod evaluate;
+pub mod experiments;
+mod explain;
+pub mod lm;
+#[cfg(feature = "page")]
+mod pages;
+mod program;
+mod progress;
+mod reporting;
 pub mod sets;
+mod stats;
+mod tag;
+mod train;
+mod tune;
 
-pub use {corpus, evaluation, models, page, questions, report};
+pub use answer::{AnswerOptions, answer, write_predictions};
+pub use books::questions_from_text;
+pub use build::{Build, BuildOptions, BuiltBook, build};
+pub use build_news::{DEFAULT_LEADS, NewsBuild, NewsOptions, build_news};
+pub use combine::{Combination, CombineOptions, Fitted, combine};
+pub use compare::compare;
+pub use convert::{ConvertOptions, convert};
+pub use error::{Error, ErrorKind, Result};
+pub use evaluate::evaluate;
+pub use experiments::write_file;
+pub use explain::{explain, find_question, hits_and_misses, question_number};
+#[cfg(feature = "page")]
+pub use pages::{shelf, untrained_models};
+pub use program::Program;
+pub use progress::{Event, Reporter, Warning};
+pub use reporting::{ReportOptions, report};
+pub use sets::SetOptions;
+pub use stats::{LEAST_SHARE, SetStatistics, stats};
+pub use tag::{tag, train_tagger};
+pub use train::{TrainOptions, Trained, load_model, train, train_to};
+pub use tune::{Outcome, Trial, TuneOptions, Tuning, tune};
+
+pub use ::report;
+#[cfg(feature = "page")]
+pub use page;
+pub use {base, corpus, evaluation, models, neural, ngram, numerics, questions};
 
 /// The README's Rust is compiled and run with the other documentation.
 #[cfg(doctest)]

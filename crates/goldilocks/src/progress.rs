@@ -1,55 +1,155 @@
-//! Progress of long work: a line on the terminal, nothing where stderr is a file or a pipe.
+//! What a stage reports while it works: [`Event`]s, to any closure that listens.
 
-use std::time::Duration;
+use std::fmt;
+use std::path::PathBuf;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ::report::thousands;
+use base::{Split, WordClass};
 
-/// Whether progress may be shown at all: `--quiet` turns it off.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// Nothing but results and errors.
-    pub quiet: bool,
+use crate::{Error, Result};
+
+/// Listens to a stage; any closure over [`Event`]s does.
+///
+/// A type of one's own can also stop the work: [`Self::is_cancelled`] is asked between books, batches, trials and rows.
+pub trait Reporter: Sync {
+    /// Receives an event, from any thread.
+    fn report(&self, event: Event);
+
+    /// Returns whether the stage should stop with [`Error::Interrupted`].
+    fn is_cancelled(&self) -> bool {
+        false
+    }
 }
 
-impl Progress {
-    /// Counts steps of a stage: `  build   12/108  The Grey Fairy Book   about 3s left`.
-    pub fn steps(self, stage: &'static str, steps: u64) -> ProgressBar {
-        self.start(stage, steps, "  {prefix:9} {pos}/{len}  {msg}  about {eta} left")
+impl<F: Fn(Event) + Sync> Reporter for F {
+    fn report(&self, event: Event) {
+        self(event);
     }
+}
 
-    /// Counts bytes of a transfer.
-    pub fn bytes(self, stage: &'static str, bytes: u64) -> ProgressBar {
-        self.start(
-            stage,
-            bytes,
-            "  {prefix:9} {bytes}/{total_bytes}  {bytes_per_sec}  about {eta} left",
-        )
-    }
+/// Fails where the work was cancelled.
+pub(crate) fn check_cancelled(reporter: &dyn Reporter) -> Result<()> {
+    if reporter.is_cancelled() { Err(Error::Interrupted) } else { Ok(()) }
+}
 
-    /// Shows that work whose length is unknown goes on.
-    pub fn spinner(self, stage: &'static str, message: impl Into<String>) -> ProgressBar {
-        let bar = self.start(stage, 0, "  {prefix:9} {msg}  {elapsed}");
-        bar.set_message(message.into());
-        bar
-    }
+/// Reports a piece of work from its begin to its end.
+pub(crate) fn during<T>(
+    reporter: &dyn Reporter,
+    stage: &'static str,
+    what: impl Into<String>,
+    work: impl FnOnce() -> T,
+) -> T {
+    reporter.report(Event::Begin { stage, what: what.into(), steps: None });
+    let result = work();
+    reporter.report(Event::End);
+    result
+}
 
-    /// A line about the run as a whole, on stderr.
-    #[expect(clippy::print_stderr, reason = "progress is for the person, not for the pipe")]
-    pub fn note(self, text: std::fmt::Arguments<'_>) {
-        if !self.quiet {
-            eprintln!("{text}");
+/// Something that happens while a stage works. Pieces of work nest: an `End` is that of the last `Begin`.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// A piece of work begins: `build`, `read`, `write`, `train`, `answer`, `tune`, …
+    Begin {
+        /// Its name, one word.
+        stage: &'static str,
+        /// What it works on.
+        what: String,
+        /// How many steps it has, if that is known.
+        steps: Option<usize>,
+    },
+    /// Steps of it are done.
+    Step {
+        /// How many more.
+        n: usize,
+        /// The book, trial or other thing that was worked on.
+        what: Option<String>,
+    },
+    /// It is over.
+    End,
+    /// A model reports from its training, or from being loaded.
+    Training {
+        /// The model's name.
+        model: String,
+        /// What it reports.
+        event: models::Event,
+    },
+    /// The questions of a reproduction are at hand.
+    QuestionsReady {
+        /// Whether they were built just now.
+        is_built: bool,
+        /// How many there are.
+        n_questions: usize,
+        /// How many books, or articles, they come from.
+        n_texts: usize,
+        /// Whether those are news articles.
+        is_news: bool,
+    },
+    /// A row of a reproduction was trained and answered.
+    RowDone {
+        /// Its number, from 1.
+        number: usize,
+        /// How many rows there are.
+        total: usize,
+        /// Its name.
+        name: String,
+    },
+    /// Every row of a reproduction was there already.
+    UpToDate,
+    /// The work continues, but not as one might expect.
+    Warning(Warning),
+}
+
+/// What a person should know about a result.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the fields are what the sentence of the variant names")]
+pub enum Warning {
+    /// A file of questions or articles is odd, or part of it was skipped.
+    Input { path: PathBuf, message: String },
+    /// A book was left out, because of this error.
+    BookSkipped { error: String },
+    /// How many books were left out.
+    BooksSkipped { n: usize, of: usize },
+    /// Fewer questions than the released set has.
+    Shortfall { split: Split, class: WordClass, found: usize, wanted: usize },
+    /// A text was too small to estimate the discounts of n-grams of a length.
+    Discounts { path: PathBuf, length: usize, reason: String, taken: [f64; 3] },
+    /// A model is trained again, since what it was made from has changed.
+    Retraining { path: PathBuf, what: String, expected: String, found: String },
+    /// A model is trained again, since its folder can't be read.
+    UnreadableModel { error: String },
+    /// A device failed; the processor does the rest.
+    DeviceFailed { error: String },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input { path, message } => write!(f, "{}: {message}", path.display()),
+            Self::BookSkipped { error } => write!(f, "left out: {error}"),
+            Self::BooksSkipped { n, of } => {
+                let books = if *of == 1 { "book" } else { "books" };
+                write!(f, "{} of {} {books} left out", thousands(*n), thousands(*of))
+            }
+            Self::Shortfall { split, class, found, wanted } => write!(
+                f,
+                "{} {}: {} questions where the released set has {}: all of them are kept",
+                split.code(),
+                class.code(),
+                thousands(*found),
+                thousands(*wanted),
+            ),
+            Self::Discounts { path, length, reason, taken: [d1, d2, d3] } => write!(
+                f,
+                "{}: the text is too small to estimate the discounts of {length}-grams ({reason}): {d1}, {d2} and {d3} are taken",
+                path.display()
+            ),
+            Self::Retraining { path, what, expected, found } => {
+                write!(f, "{}: {what} changed ({found} → {expected}); retraining", path.display())
+            }
+            Self::UnreadableModel { error } => write!(f, "{error}; retraining"),
+            Self::DeviceFailed { error } => write!(f, "{error}; falling back to the CPU"),
         }
-    }
-
-    fn start(self, stage: &'static str, length: u64, template: &str) -> ProgressBar {
-        // indicatif draws nothing where stderr is no terminal.
-        let target =
-            if self.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(Some(length), target);
-        let style = ProgressStyle::with_template(template).expect("the templates above are valid");
-        bar.set_style(style);
-        bar.set_prefix(stage);
-        bar.enable_steady_tick(Duration::from_millis(200));
-        bar
     }
 }

@@ -1,44 +1,45 @@
-//! Opening a SET that was named on the command line, with its warnings told and its hash for manifests.
+//! Opening question sets and predictions, with their warnings reported and the hash that manifests record.
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use ::report::Source;
 use base::Selection;
 use evaluation::{Predictions, QuestionIndex};
 use questions::{OpenOptions, QuestionSet, Split, WordClass};
-use report::Source;
 use sha2::{Digest, Sha256};
 
-use crate::commands::fetch::sha256;
-use crate::failure::{Failure, warn};
-use crate::progress::Progress;
+use crate::progress::during;
+use crate::{Error, Event, Reporter, Result, Warning};
 
-/// What a question file does not say of itself.
-#[derive(clap::Args, Clone, Debug, Default)]
-pub struct Origin {
-    /// Class to work on; also the class of questions that do not tell theirs
-    #[arg(long, value_name = "CLASS", value_parser = crate::commands::word_class)]
+/// Which questions of a set are wanted, and what its files do not say.
+#[derive(Clone, Debug, Default)]
+pub struct SetOptions {
+    /// Splits to work on, all if there are none; one alone is also the split of questions that do not say theirs.
+    pub splits: Vec<Split>,
+    /// Class to work on; also the class of questions that do not say theirs.
     pub class: Option<WordClass>,
-    /// Splits to work on; also the split of questions that do not tell theirs
-    #[arg(long, value_name = "SPLIT", value_delimiter = ',', value_parser = crate::commands::split)]
-    pub on: Vec<Split>,
-    /// Leave out bad questions of CNN QA, counted, instead of stopping at the first
-    #[arg(long)]
+    /// Whether malformed questions of CNN QA are skipped and counted.
     pub skip_bad: bool,
 }
 
-impl Origin {
-    /// What figures are wanted for.
-    pub fn only(&self) -> Selection {
-        Selection { splits: self.on.clone(), class: self.class }
+impl SetOptions {
+    /// All questions, malformed ones skipped or not.
+    pub fn all(skip_bad: bool) -> Self {
+        Self { skip_bad, ..Self::default() }
     }
 
-    fn options(&self, splits: &[Split]) -> OpenOptions {
+    /// The questions that figures are wanted for.
+    pub fn selection(&self) -> Selection {
+        Selection { splits: self.splits.clone(), class: self.class }
+    }
+
+    fn open_options(&self, splits: &[Split]) -> OpenOptions {
         OpenOptions {
             class: self.class,
-            split: if let [split] = self.on[..] { Some(split) } else { None },
+            split: if let [split] = self.splits[..] { Some(split) } else { None },
             only: (!splits.is_empty()).then(|| splits.to_vec()),
             only_class: None,
             skip_bad: self.skip_bad,
@@ -49,60 +50,62 @@ impl Origin {
 /// Opens the questions of a set that are to be worked on; `splits` are those to read, all if there are none.
 pub fn open(
     path: &Path,
-    origin: &Origin,
+    options: &SetOptions,
     splits: &[Split],
-    progress: Progress,
+    reporter: &dyn Reporter,
 ) -> Result<QuestionSet> {
-    read(path, &OpenOptions { only_class: origin.class, ..origin.options(splits) }, progress)
+    read(path, &OpenOptions { only_class: options.class, ..options.open_options(splits) }, reporter)
 }
 
-/// Opens a set that was answered, questions of all classes: what the predictions are not wanted for,
-/// [`Origin::only`] tells.
+/// Opens a set that was answered, with questions of all classes: [`SetOptions::selection`] selects among them.
 pub fn open_answered(
     path: &Path,
-    origin: &Origin,
+    options: &SetOptions,
     splits: &[Split],
-    progress: Progress,
+    reporter: &dyn Reporter,
 ) -> Result<QuestionSet> {
-    read(path, &origin.options(splits), progress)
+    read(path, &options.open_options(splits), reporter)
 }
 
-fn read(path: &Path, options: &OpenOptions, progress: Progress) -> Result<QuestionSet> {
-    let reading = progress.spinner("read", path.display().to_string());
-    let (set, warnings) = QuestionSet::open(path, options)?;
-    reading.finish_and_clear();
-    for sentence in warnings.sentences() {
-        warn(format_args!("{}: {sentence}", path.display()));
+fn read(path: &Path, options: &OpenOptions, reporter: &dyn Reporter) -> Result<QuestionSet> {
+    let open = || QuestionSet::open(path, options);
+    let (set, warnings) = during(reporter, "read", path.display().to_string(), open)?;
+    for message in warnings.sentences() {
+        let path = path.to_owned();
+        reporter.report(Event::Warning(Warning::Input { path, message }));
     }
     Ok(set)
 }
 
-/// Reads predictions files, those for some questions `only`, and, where a set is named, checks them against it
-/// and fills in what they leave out.
-pub fn predictions(
+/// Reads predictions files, those for some questions. Where a set is given, checks them against it and fills in
+/// what they leave out.
+pub fn read_predictions(
     paths: &[PathBuf],
     questions: Option<&Path>,
-    origin: &Origin,
-    only: &Selection,
-    progress: Progress,
+    options: &SetOptions,
+    selection: &Selection,
+    reporter: &dyn Reporter,
 ) -> Result<Vec<Predictions>> {
     let read = |path: &PathBuf| Predictions::read(path);
     let files: Vec<Predictions> = paths.iter().map(read).collect::<Result<_, _>>()?;
     let Some(path) = questions else {
-        return Ok(files.into_iter().map(|file| file.select(only)).collect::<Result<_, _>>()?);
+        return Ok(files
+            .into_iter()
+            .map(|file| file.select(selection))
+            .collect::<Result<_, _>>()?);
     };
-    let set = open_answered(path, origin, &answered(&files), progress)?;
-    let index = QuestionIndex::new(&set, &files).select(only.clone());
+    let set = open_answered(path, options, &answered_splits(&files), reporter)?;
+    let index = QuestionIndex::new(&set, &files).select(selection.clone());
     files.into_iter().map(|file| Ok(index.check(file)?.into_predictions())).collect()
 }
 
-/// The splits that were answered, so that others need not be read; none where a prediction does not tell.
-pub fn answered(files: &[Predictions]) -> Vec<Split> {
+/// The splits that were answered, so that others need not be read; none where a prediction does not say.
+pub fn answered_splits(files: &[Predictions]) -> Vec<Split> {
     let splits = files.iter().flat_map(Predictions::splits).collect::<Option<BTreeSet<Split>>>();
     splits.unwrap_or_default().into_iter().collect()
 }
 
-/// Left by `goldilocks fetch` beside files whose checksum was right.
+/// The file that marks a folder as the released set, its checksum verified.
 pub const RELEASED: &str = "released.toml";
 
 /// Where questions come from, for the table that says so.
@@ -125,7 +128,7 @@ pub fn source(path: &Path, set: &QuestionSet) -> Source {
 }
 
 fn source_of_news(path: &Path, set: &QuestionSet) -> Source {
-    use report::paper::{CNN_TEST_QUESTIONS, CNN_VALID_QUESTIONS};
+    use ::report::paper::{CNN_TEST_QUESTIONS, CNN_VALID_QUESTIONS};
     let answered: Vec<usize> =
         [Split::Valid, Split::Test].into_iter().flat_map(|split| set.of_split(split)).collect();
     let is_of_cnn = |&question: &usize| {
@@ -146,14 +149,14 @@ fn source_of_news(path: &Path, set: &QuestionSet) -> Source {
     }
 }
 
-/// SHA-256 over the names and contents of a set's files: 16 hex digits that stand for the data.
+/// SHA-256 over the names and contents of a set's files: 16 hex digits that identify the data.
 ///
 /// A folder's files count as far as they are its own; of folders in it, `.question` files alone. A compact form's
 /// manifest does not count: it says who made the set, and the same questions may be made twice.
 pub fn hash(path: &Path) -> Result<String> {
     let mut files: Vec<PathBuf> = if path.is_dir() {
-        let entries = fs::read_dir(path).map_err(Failure::file(path))?;
-        let entries: Vec<_> = entries.collect::<Result<_, _>>().map_err(Failure::file(path))?;
+        let entries = fs::read_dir(path).map_err(Error::io(path))?;
+        let entries: Vec<_> = entries.collect::<Result<_, _>>().map_err(Error::io(path))?;
         let counts = |file: &PathBuf| file.is_file() && !file.ends_with("manifest.toml");
         let own: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).filter(counts).collect();
         own.into_iter().chain(questions::cnn::files(path)?).collect()
@@ -168,7 +171,21 @@ pub fn hash(path: &Path) -> Result<String> {
         let within = file.strip_prefix(path).ok().filter(|within| !within.as_os_str().is_empty());
         let name = within.unwrap_or(Path::new(file.file_name().unwrap_or_default()));
         let name = name.to_string_lossy();
-        hash.update(format!("{name} {}\n", sha256(&file)?));
+        hash.update(format!("{name} {}\n", sha256_of_file(&file)?));
     }
-    Ok(hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(base::hash::hex(&hash.finalize()[..8]))
+}
+
+/// The SHA-256 of a file, in hexadecimal digits.
+pub fn sha256_of_file(path: &Path) -> Result<String> {
+    let mut file = fs::File::open(path).map_err(Error::io(path))?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let n_bytes = file.read(&mut buffer).map_err(Error::io(path))?;
+        if n_bytes == 0 {
+            return Ok(base::hash::hex(&hash.finalize()));
+        }
+        hash.update(&buffer[..n_bytes]);
+    }
 }

@@ -40,7 +40,7 @@ fn ensure(holds: bool, message: impl FnOnce() -> String) -> Checked {
 /// The settings for the tales: small, so that a learner is trained in a moment.
 fn settings(entry: &Entry) -> Result<Settings, String> {
     let experiment: toml::Table =
-        include_str!("../../../../experiments/table_2.toml").parse().expect("a TOML file");
+        include_str!("../../../goldilocks/experiments/table-2.toml").parse().expect("a TOML file");
     let tales = experiment.get("tales").and_then(|tales| tales.get(entry.name));
     let changed = tales.and_then(toml::Value::as_table).into_iter().flatten();
     let texts: Vec<String> = changed

@@ -1,0 +1,147 @@
+//! `goldilocks evaluate PRED.jsonl…`: accuracy of each class with its interval.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use goldilocks::evaluation::{self, Accuracy, People, Results};
+use goldilocks::questions::{Split, WordClass};
+
+use crate::args::SelectionArgs;
+use crate::failure::warn;
+use crate::progress::Progress;
+
+/// Options of `evaluate`.
+#[derive(clap::Args, Debug)]
+pub struct Options {
+    /// Predictions files
+    #[arg(value_name = "PRED.jsonl", required = true)]
+    predictions: Vec<PathBuf>,
+    /// The question set that was answered: every question must be there, once, and no other
+    #[arg(long, value_name = "SET")]
+    questions: Option<PathBuf>,
+    #[command(flatten)]
+    selection: SelectionArgs,
+    /// Several seeds of one model: print mean and standard deviation too
+    #[arg(long)]
+    seeds: bool,
+    /// Print JSON instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+/// Reads, checks, counts.
+pub fn run(options: &Options, progress: &Progress) -> Result<()> {
+    let (questions, selection) = (options.questions.as_deref(), options.selection.options());
+    let results = goldilocks::evaluate(&options.predictions, questions, &selection, progress)?;
+    if options.json {
+        let all: Vec<&Results> = results.iter().flatten().collect();
+        return super::print(format_args!("{}\n", serde_json::to_string_pretty(&all)?));
+    }
+    for of_file in &results {
+        of_file.iter().try_for_each(|results| super::print(format_args!("{}", table(results))))?;
+    }
+    if options.seeds {
+        for spread in evaluation::over_seeds(&results) {
+            super::print(format_args!("{}", seeds_table(&spread)))?;
+        }
+    }
+    if options.questions.is_none() {
+        warn(format_args!(
+            "the predictions were not checked against their questions: `--questions SET` does that"
+        ));
+    }
+    Ok(())
+}
+
+fn label(code: &str) -> &str {
+    WordClass::from_code(code).map_or("All", WordClass::label)
+}
+
+fn table(results: &Results) -> String {
+    let split = results.split.map_or("unknown split", Split::code);
+    let mut text = format!("{}, {split}\n", results.predictions);
+    for (code, Accuracy { n, accuracy, low, high }) in results.classes.iter() {
+        let n = super::thousands(*n);
+        text += &format!("  {:16}{accuracy:.3}  {low:.3}–{high:.3}  n = {n}\n", label(code));
+    }
+    if let Some(people) = &results.people {
+        text += &people_table(people);
+    }
+    if results.without_answer > 0 {
+        let n = super::counted(results.without_answer, "question");
+        text += &format!("  {n} without a known answer: in no figure\n");
+    }
+    text + "\n"
+}
+
+fn people_table(people: &People) -> String {
+    let n_people = people.persons.len();
+    let mut text = format!(
+        "  {} by {}, {:.1} s per question (median)\n",
+        super::counted(people.answers, "answer"),
+        if n_people == 1 { "1 person".to_owned() } else { format!("{n_people} people") },
+        people.median_seconds,
+    );
+    for person in &people.persons {
+        let accuracy = person.accuracy.map_or(String::new(), |a| {
+            format!("{:.3}  {:.3}–{:.3}  n = {}", a.accuracy, a.low, a.high, super::thousands(a.n))
+        });
+        text += &format!("    {:14}{accuracy}  {:.1} s\n", person.annotator, person.median_seconds);
+    }
+    if let Some(agreement) = people.agreement {
+        text += &format!(
+            "  {} by several: {:.3} of {} agree, κ {:.3}  {:.3}–{:.3}\n",
+            super::counted(agreement.questions, "question"),
+            agreement.share,
+            super::counted(agreement.pairs, "pair"),
+            agreement.kappa,
+            agreement.low,
+            agreement.high,
+        );
+    }
+    text
+}
+
+fn seeds_table(spread: &evaluation::SeedResults) -> String {
+    let split = spread.split.map_or("unknown split", Split::code);
+    let n_files = super::counted(spread.classes.all.seeds, "file");
+    let mut text = format!("{n_files}, {split}: mean ± standard deviation\n");
+    for (code, figure) in spread.classes.iter() {
+        let deviation = figure.deviation.map_or("?".to_owned(), |sd| format!("{sd:.3}"));
+        text += &format!("  {:16}{:.3} ± {deviation}\n", label(code), figure.mean);
+    }
+    text + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use goldilocks::evaluation::{Agreement, Person};
+
+    use super::*;
+
+    #[test]
+    fn people_are_listed_one_by_one_and_together() {
+        let person = |name: &str, accuracy, median_seconds| Person {
+            annotator: name.to_owned(),
+            accuracy: Some(Accuracy::new(accuracy, 4)),
+            median_seconds,
+        };
+        let agreement =
+            Agreement { questions: 2, pairs: 2, share: 0.5, kappa: 0.444, low: -0.111, high: 1.0 };
+        let people = People {
+            answers: 8,
+            median_seconds: 6.25,
+            persons: vec![person("Finch", 0.75, 5.0), person("Wren", 0.5, 7.5)],
+            agreement: Some(agreement),
+        };
+        expect![[r#"
+            humans-query.jsonl, test
+              8 answers by 2 people, 6.2 s per question (median)
+                Finch         0.750  0.301–0.954  n = 4  5.0 s
+                Wren          0.500  0.150–0.850  n = 4  7.5 s
+              2 questions by several: 0.500 of 2 pairs agree, κ 0.444  -0.111–1.000
+        "#]]
+        .assert_eq(&format!("humans-query.jsonl, test\n{}", people_table(&people)));
+    }
+}

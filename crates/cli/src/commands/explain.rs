@@ -1,0 +1,70 @@
+//! `goldilocks explain MODELDIR SET --question N|ID`: what a model looked at before it answered (Figure 2).
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use goldilocks::models::DeviceChoice;
+use goldilocks::questions::Split;
+use goldilocks::report::Looked;
+use goldilocks::{find_question, load_model, question_number, sets, write_file};
+
+use crate::args::{self, SelectionArgs};
+use crate::progress::Progress;
+
+/// Options of `explain`.
+#[derive(clap::Args, Debug)]
+pub struct Options {
+    /// A folder that `goldilocks train` wrote
+    #[arg(value_name = "MODELDIR")]
+    model: PathBuf,
+    /// A question set: folder or file
+    set: PathBuf,
+    /// The question: its number, from 1, or its id; in a folder numbers count its validation questions [--on]
+    #[arg(long, value_name = "N|ID")]
+    question: String,
+    #[command(flatten)]
+    selection: SelectionArgs,
+    /// Also write an HTML page
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Also write an SVG picture
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    json: bool,
+    /// Seed of draws between equal scores
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = args::seed())]
+    seed: u64,
+    /// Overwrite existing drawings
+    #[arg(long)]
+    force: bool,
+}
+
+/// Finds the question, asks the model, prints and draws.
+pub fn run(options: &Options, progress: &Progress) -> Result<()> {
+    let drawings: [(&Option<PathBuf>, fn(&Looked) -> String); 2] =
+        [(&options.html, Looked::html), (&options.svg, Looked::svg)];
+    let (model, _) = load_model(&options.model, DeviceChoice::Cpu, progress)?;
+    let selection = options.selection.options();
+    let splits = match &options.selection.on[..] {
+        [] if options.set.is_dir() && question_number(&options.question).is_some() => {
+            &[Split::Valid]
+        }
+        splits => splits,
+    };
+    let set = sets::open(&options.set, &selection, splits, progress)?;
+    let index = find_question(&set, &options.set, &options.question, &selection)?;
+    let looked = goldilocks::explain(&*model, &set, index, options.seed);
+    for (path, draw) in drawings {
+        if let Some(path) = path {
+            super::check_output(path, options.force)?;
+            write_file(path, &draw(&looked))?;
+        }
+    }
+    if options.json {
+        super::print(format_args!("{}\n", serde_json::to_string_pretty(&looked)?))
+    } else {
+        super::print(format_args!("{}", looked.text()))
+    }
+}

@@ -1,0 +1,62 @@
+//! `goldilocks report PRED.jsonl…`: predictions, of whatever origin, in the paper's tables.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use goldilocks::ReportOptions;
+use goldilocks::report::TableKind;
+
+use crate::args::{self, SelectionArgs};
+use crate::cli::program;
+use crate::date::today;
+use crate::progress::Progress;
+
+/// Options of `report`.
+#[derive(clap::Args, Debug)]
+pub struct Options {
+    /// Predictions files; a row is named after its file: memnn-window.jsonl is that row of the paper's tables
+    #[arg(value_name = "PRED.jsonl", required = true)]
+    predictions: Vec<PathBuf>,
+    /// The question set that was answered
+    #[arg(long, value_name = "SET")]
+    questions: PathBuf,
+    #[command(flatten)]
+    selection: SelectionArgs,
+    /// Tables to fill: table-2, validation, cnn, ablation, anonymised, windows, goldilocks, variants
+    #[arg(long = "table", value_name = "TABLE", default_value = "table-2", value_parser = table)]
+    tables: Vec<TableKind>,
+    /// Seed that the predictions come from, for the table's notes
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = args::seed())]
+    seed: u64,
+    /// Folder to write the report into
+    #[arg(short, long, value_name = "DIR", default_value = "report")]
+    output: PathBuf,
+    /// Overwrite an existing report
+    #[arg(long)]
+    force: bool,
+}
+
+fn table(code: &str) -> Result<TableKind, String> {
+    let known = || TableKind::ALL.map(TableKind::code).join(", ");
+    TableKind::from_code(code).ok_or_else(|| format!("expected one of {}", known()))
+}
+
+/// Checks the predictions against the questions, writes the report, prints its tables.
+pub fn run(options: &Options, progress: &Progress) -> Result<()> {
+    let names: Vec<String> =
+        options.predictions.iter().map(|path| path.display().to_string()).collect();
+    let set = options.questions.display();
+    let report = ReportOptions {
+        predictions: options.predictions.clone(),
+        questions: options.questions.clone(),
+        set: options.selection.options(),
+        tables: options.tables.clone(),
+        seed: options.seed,
+        program: program(),
+        date: today(),
+        command: format!("goldilocks report {} --questions {set}", names.join(" ")),
+    };
+    let text = goldilocks::report(&report, &options.output, options.force, progress)?;
+    super::print(format_args!("{text}"))?;
+    super::print(format_args!("\n{}\n", options.output.join("index.html").display()))
+}

@@ -1,0 +1,171 @@
+//! `goldilocks study`: studies of people (§4.5) for scripts; `goldilocks serve` has the same on its page.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use goldilocks::page::study::{self, Mode, Settings, Study};
+use goldilocks::page::{self, Store, keys};
+use goldilocks::questions::Split;
+use goldilocks::{Error, sets};
+
+use crate::args::{self, SelectionArgs};
+use crate::date::unix_seconds;
+use crate::failure::Failure;
+use crate::progress::Progress;
+
+/// Options of `study`.
+#[derive(clap::Args, Debug)]
+pub struct Options {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Action {
+    /// Draw questions for a study and share them out
+    Create(Create),
+    /// Write people's answers as predictions files
+    Export(Export),
+}
+
+/// Options of `study create`.
+#[derive(clap::Args, Debug)]
+struct Create {
+    /// File of studies, made where there is none
+    #[arg(value_name = "FILE.db")]
+    store: PathBuf,
+    /// The question set to draw from
+    #[arg(long, value_name = "SET")]
+    questions: PathBuf,
+    #[command(flatten)]
+    selection: SelectionArgs,
+    /// What the study is called
+    #[arg(long, default_value_t = Settings::default().name)]
+    name: String,
+    /// What annotators see: query, context-query
+    #[arg(long = "mode", value_name = "MODE", value_parser = mode, default_values = ["query", "context-query"])]
+    modes: Vec<Mode>,
+    /// Let every annotator work in all modes, on different questions
+    #[arg(long)]
+    every_mode: bool,
+    /// Questions of each class [default: a tenth of them, as in the paper]
+    #[arg(long, value_name = "N")]
+    sample: Option<usize>,
+    /// Annotators to share the questions out among
+    #[arg(long, value_name = "N", default_value_t = Settings::default().annotators)]
+    annotators: usize,
+    /// Questions of each class and mode that go to several annotators
+    #[arg(long, value_name = "N", default_value_t = Settings::default().shared)]
+    shared: usize,
+    /// How many annotators those go to
+    #[arg(long, value_name = "N", default_value_t = Settings::default().times)]
+    times: usize,
+    /// Seed of all draws
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = args::seed())]
+    seed: u64,
+}
+
+/// Options of `study export`.
+#[derive(clap::Args, Debug)]
+struct Export {
+    /// File of studies
+    #[arg(value_name = "FILE.db")]
+    store: PathBuf,
+    /// Folder to write the predictions files into
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// The study's number [default: the only one]
+    #[arg(long, value_name = "N")]
+    id: Option<i64>,
+    /// Overwrite existing files
+    #[arg(long)]
+    force: bool,
+}
+
+fn mode(code: &str) -> Result<Mode, String> {
+    Mode::from_code(code).ok_or_else(|| "expected query or context-query".to_owned())
+}
+
+/// Does what was typed.
+pub fn run(options: &Options, progress: &Progress) -> Result<()> {
+    match &options.action {
+        Action::Create(create) => create.run(progress),
+        Action::Export(export) => export.run(),
+    }
+}
+
+impl Create {
+    fn run(&self, progress: &Progress) -> Result<()> {
+        let split = self.selection.on.first().copied().unwrap_or(Split::Test);
+        let only = if self.questions.is_dir() { vec![split] } else { vec![] };
+        let set = sets::open(&self.questions, &self.selection.options(), &only, progress)?;
+        let settings = Settings {
+            name: self.name.clone(),
+            split,
+            sample: self.sample,
+            modes: self.modes.clone(),
+            every_mode: self.every_mode,
+            annotators: self.annotators,
+            shared: self.shared,
+            times: self.times,
+            seed: self.seed,
+        };
+        let deal = study::deal(&set, &settings).map_err(Error::from)?;
+        let store = Store::open(&self.store).map_err(Error::from)?;
+        let token = keys::token().map_err(Error::from)?;
+        let id =
+            study::create(&store, &settings, &deal, token, unix_seconds()).map_err(Error::from)?;
+        let sizes = deal.shares.iter().map(Vec::len);
+        super::print(format_args!(
+            "study {id} in {}: {} for {}, {} to {} each\n",
+            self.store.display(),
+            super::counted(deal.questions.len(), "question"),
+            super::counted(deal.shares.len(), "annotator"),
+            sizes.clone().min().unwrap_or(0),
+            sizes.max().unwrap_or(0),
+        ))
+    }
+}
+
+impl Export {
+    fn run(&self) -> Result<()> {
+        // Opening it would make a new one.
+        std::fs::metadata(&self.store).map_err(Error::io(&self.store))?;
+        let store = Store::open(&self.store).map_err(Error::from)?;
+        let study = self.study(&store)?;
+        let of_modes = study::by_mode(&store, &study).map_err(Error::from)?;
+        if of_modes.is_empty() {
+            let error = page::Error::NoAnswers { path: self.store.clone() };
+            return Err(Error::from(error).into());
+        }
+        let path = |mode: Mode| self.output.join(mode.file());
+        let existing = |path: &PathBuf| path.exists() && !self.force;
+        if let Some(path) = of_modes.iter().map(|(mode, _)| path(*mode)).find(existing) {
+            return Err(Error::Exists { path }.into());
+        }
+        std::fs::create_dir_all(&self.output).map_err(Error::io(&self.output))?;
+        for (mode, predictions) in of_modes {
+            predictions.write(&path(mode)).map_err(Error::from)?;
+            let answers = super::counted(predictions.people().len(), "answer");
+            super::print(format_args!("{answers} in {}\n", path(mode).display()))?;
+        }
+        Ok(())
+    }
+
+    fn study(&self, store: &Store) -> Result<Study> {
+        let ids: Vec<i64> =
+            study::list(store).map_err(Error::from)?.iter().map(|study| study.id).collect();
+        match (self.id, ids.as_slice()) {
+            (Some(id), _) | (None, &[id]) => Ok(study::study(store, id).map_err(Error::from)?),
+            (None, _) => Err(no_choice(&self.store, &ids).into()),
+        }
+    }
+}
+
+fn no_choice(store: &Path, ids: &[i64]) -> Failure {
+    let ids: Vec<String> = ids.iter().rev().map(i64::to_string).collect();
+    let found = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
+    let message =
+        format!("{}: expected one study, found {found}; `--id N` names one", store.display());
+    Failure::Setting { what: "study", message }
+}

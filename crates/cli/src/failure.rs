@@ -1,0 +1,97 @@
+//! Errors that a person sees: what is wrong and where, then what to do about it.
+
+use std::path::PathBuf;
+
+use crate::remedy::worded;
+
+/// What a command can run into beyond the errors of the library.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// An option whose value does not fit.
+    #[error("{what}: {message}")]
+    Setting { what: &'static str, message: String },
+    /// A download whose bytes are not the published ones.
+    #[error("{url}: wrong checksum: expected {expected}, found {found}")]
+    Checksum { url: String, expected: String, found: String },
+    /// A server that does not give the file.
+    #[error("{url}: {reason}")]
+    Download { url: String, reason: String },
+    /// An archive that tries to write outside its folder, or holds links.
+    #[error("{}: entry `{entry}` is not a plain file or folder below the archive's own", archive.display())]
+    UnsafeArchive { archive: PathBuf, entry: String },
+}
+
+impl Failure {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Setting { .. } => None,
+            Self::Checksum { .. } => Some(
+                "the download was removed; try again, or name another mirror with `--from URL`",
+            ),
+            Self::Download { .. } => {
+                Some("run the same command again to resume; `--from URL` names another mirror")
+            }
+            Self::UnsafeArchive { .. } => Some("nothing was unpacked; don't use this archive"),
+        }
+    }
+}
+
+/// Prints `warning: …`.
+#[expect(clippy::print_stderr, reason = "the one place where warnings reach the terminal")]
+pub fn warn(text: std::fmt::Arguments<'_>) {
+    eprintln!("warning: {text}");
+}
+
+/// The hint of the first error in the chain that has one.
+fn hint(error: &anyhow::Error) -> Option<String> {
+    error.chain().find_map(|cause| match cause.downcast_ref::<Failure>() {
+        Some(failure) => failure.hint().map(str::to_owned),
+        None => cause.downcast_ref::<goldilocks::Error>()?.hint().map(|remedy| worded(&remedy)),
+    })
+}
+
+/// Makes Ctrl-C stop the program and print what is kept. Outputs are renamed into place when whole, so nothing else is needed.
+#[expect(clippy::exit, clippy::print_stderr, reason = "the person has asked to stop")]
+pub fn install_interrupt_handler(kept: &'static str) -> anyhow::Result<()> {
+    let stop = move || {
+        eprintln!("\ninterrupted; {kept}");
+        // 128 + SIGINT, as shells have it.
+        std::process::exit(130)
+    };
+    Ok(ctrlc::set_handler(stop)?)
+}
+
+/// The error and its causes, each once: many messages end in their cause already.
+fn message(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
+/// Prints `error: …` and, where there is a way out, `hint: …`.
+#[expect(clippy::print_stderr, reason = "the one place where errors reach the terminal")]
+pub fn show(error: &anyhow::Error) {
+    eprintln!("error: {}", message(error));
+    if let Some(hint) = hint(error) {
+        eprintln!("hint: {hint}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_printed_once() {
+        let refused = || std::io::Error::other("the disk sulks");
+        let file = goldilocks::Error::Io { path: "tale.txt".into(), source: refused() };
+        assert_eq!(message(&file.into()), "tale.txt: the disk sulks");
+        let error = anyhow::Error::from(refused()).context("tale.txt: cannot be read");
+        assert_eq!(message(&error), "tale.txt: cannot be read: the disk sulks");
+    }
+}

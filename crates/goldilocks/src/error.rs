@@ -1,0 +1,210 @@
+//! [`Error`]: the one error of the library, with its [kind](ErrorKind) for programs and a [`Remedy`] for people.
+
+use std::io;
+use std::path::PathBuf;
+
+use base::Remedy;
+
+/// The result of a stage.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What a stage can run into. The errors of the crates below are passed on as they are.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
+pub enum Error {
+    /// Books.
+    #[error(transparent)]
+    Corpus(#[from] corpus::Error),
+    /// Question sets.
+    #[error(transparent)]
+    Questions(#[from] questions::Error),
+    /// Language models.
+    #[error(transparent)]
+    Ngram(#[from] ngram::Error),
+    /// Arrays and devices.
+    #[error(transparent)]
+    Numerics(#[from] numerics::Error),
+    /// Models.
+    #[error(transparent)]
+    Models(#[from] models::Error),
+    /// Predictions and figures.
+    #[error(transparent)]
+    Evaluation(#[from] evaluation::Error),
+    /// Tables and pictures.
+    #[error(transparent)]
+    Report(#[from] ::report::Error),
+    /// The page and its studies.
+    #[cfg(feature = "page")]
+    #[error(transparent)]
+    Page(#[from] page::Error),
+    #[error("{}: exists already", path.display())]
+    Exists { path: PathBuf },
+    #[error("no book is left: {n_books} of {n_books} left out")]
+    NoReadableBook { n_books: usize },
+    #[error(
+        "no question could be built from {n_articles} article{}: no `@entity0` of a lead sentence occurs in the rest too",
+        if *n_articles == 1 { "" } else { "s" }
+    )]
+    NoNewsQuestions { n_articles: usize },
+    #[error("{}: holds a question set or a model, not a reproduction", path.display())]
+    NotAReproduction { path: PathBuf },
+    #[error("{}: is named twice: expected each question set once", path.display())]
+    NamedTwice { path: PathBuf },
+    #[error("{what}: {message}")]
+    InvalidOption { what: &'static str, message: String },
+    #[error("unknown table `{name}`")]
+    UnknownExperiment { name: String, known: Vec<&'static str> },
+    #[error("{}: {message}", path.display())]
+    Experiment { path: PathBuf, message: String },
+    #[error("{}: predictions were produced from different inputs ({what}: expected `{expected}`, found `{found}`) and there is no model to regenerate them", path.display())]
+    ForeignResults { path: PathBuf, what: String, expected: String, found: String },
+    #[error("{}: a model of another version: expected `{expected}`, found `{found}`", path.display())]
+    OtherCode { path: PathBuf, expected: String, found: String },
+    #[error("{}: corrupt: {message}", path.display())]
+    Corrupt { path: PathBuf, message: String },
+    #[error("{}: no question `{asked}`: expected {expected}", path.display())]
+    NoQuestion { path: PathBuf, asked: String, expected: String },
+    #[error("{}: no tagged books in it", path.display())]
+    NoTaggedBooks { path: PathBuf },
+    #[error("{}: `{model}` has no language model in it", path.display())]
+    NoLanguageModel { path: PathBuf, model: String },
+    #[error("no trial succeeded: {error}")]
+    NoTrialSucceeded { error: String },
+    #[error("{}: {source}", path.display())]
+    Io { path: PathBuf, source: io::Error },
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// What kind of failure it is, for programs that react to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A file, model, setting or question that does not exist.
+    NotFound,
+    /// Input that is malformed, or that does not fit together.
+    InvalidInput,
+    /// An output that would be overwritten.
+    Exists,
+    /// The file system refused.
+    Io,
+    /// A GPU is missing or failed.
+    Device,
+    /// The work was cancelled.
+    Interrupted,
+}
+
+impl Error {
+    /// Names the file of a failed file operation, for `map_err`.
+    pub fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { path, source }
+    }
+
+    /// The kind of failure.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Exists { .. } => ErrorKind::Exists,
+            Self::Interrupted => ErrorKind::Interrupted,
+            Self::Models(models::Error::Device(_)) | Self::Numerics(_) => ErrorKind::Device,
+            Self::Corpus(corpus::Error::Missing { .. })
+            | Self::Questions(questions::Error::Missing { .. })
+            | Self::Models(models::Error::NoModel { .. } | models::Error::UnknownModel { .. })
+            | Self::UnknownExperiment { .. }
+            | Self::NoQuestion { .. } => ErrorKind::NotFound,
+            other => other.io_cause().map_or(ErrorKind::InvalidInput, |cause| match cause.kind() {
+                io::ErrorKind::NotFound => ErrorKind::NotFound,
+                io::ErrorKind::AlreadyExists => ErrorKind::Exists,
+                _ => ErrorKind::Io,
+            }),
+        }
+    }
+
+    fn io_cause(&self) -> Option<&io::Error> {
+        let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(self);
+        while let Some(error) = cause {
+            if let Some(found) = error.downcast_ref() {
+                return Some(found);
+            }
+            cause = error.source();
+        }
+        None
+    }
+
+    /// What can be done about it, if that is known.
+    pub fn hint(&self) -> Option<Remedy> {
+        let advice = |text: &'static str| Some(Remedy::advice(text));
+        match self {
+            Self::Corpus(error) => error.hint().map(Remedy::advice),
+            Self::Questions(error) => error.hint().map(Remedy::advice),
+            Self::Ngram(error) => error.remedy(),
+            Self::Numerics(error) => error.hint().map(Remedy::advice),
+            Self::Models(error) => error.hint().map(Remedy::advice),
+            Self::Evaluation(error) => error.remedy(),
+            Self::Report(error) => error.hint().map(Remedy::advice),
+            #[cfg(feature = "page")]
+            Self::Page(error) => error.hint().map(Remedy::advice),
+            Self::Exists { .. } => Some(Remedy::Overwrite),
+            Self::NoReadableBook { .. } => Some(Remedy::InspectBooks),
+            Self::NoNewsQuestions { .. } => Some(Remedy::AskMoreSentences),
+            Self::NotAReproduction { .. } => Some(Remedy::ChooseNewFolder),
+            Self::NamedTwice { .. } => advice("leave one of them out"),
+            Self::UnknownExperiment { known, .. } => {
+                Some(Remedy::Advice(format!("the tables are `{}`", known.join("`, `")).into()))
+            }
+            Self::Experiment { .. } => Some(Remedy::ReadExperiments),
+            Self::ForeignResults { what, .. } if what == "version" => {
+                Some(Remedy::AcceptOtherCode { may_retrain: false })
+            }
+            Self::ForeignResults { .. } => {
+                advice("bring the right results, or remove these to make them here")
+            }
+            Self::OtherCode { .. } => Some(Remedy::AcceptOtherCode { may_retrain: true }),
+            Self::Corrupt { .. } => advice("remove it: it is made again"),
+            Self::NoQuestion { .. } => Some(Remedy::ChangeSelection),
+            Self::NoTaggedBooks { .. } => Some(Remedy::TagBooks),
+            Self::NoLanguageModel { .. } => Some(Remedy::MakeLanguageModel),
+            Self::Io { source, .. } => Some(Remedy::advice(about_file(source.kind()))),
+            Self::InvalidOption { .. } | Self::NoTrialSucceeded { .. } | Self::Interrupted => None,
+        }
+    }
+}
+
+/// What to do about a file that can't be read or written.
+fn about_file(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::NotFound => "check the spelling of the name",
+        io::ErrorKind::InvalidData => "check that it is the right file: expected text in UTF-8",
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+            "there is a file where a folder is needed: choose another place"
+        }
+        io::ErrorKind::IsADirectory => "name a file, not a folder",
+        io::ErrorKind::StorageFull => "free some space on the disk, or choose another place",
+        _ => "check the place and its permissions",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_has_a_kind_a_remedy_and_a_cause() {
+        let missing = Error::io("tale.txt")(io::ErrorKind::NotFound.into());
+        assert_eq!(missing.kind(), ErrorKind::NotFound);
+        assert!(std::error::Error::source(&missing).is_some());
+        let exists = Error::Exists { path: "out".into() };
+        assert_eq!((exists.kind(), exists.hint()), (ErrorKind::Exists, Some(Remedy::Overwrite)));
+        let unknown = models::find("word-distanc").err().map(Error::from).unwrap();
+        assert_eq!(unknown.kind(), ErrorKind::NotFound);
+        let path = std::path::Path::new("nowhere");
+        let set = questions::QuestionSet::open(path, &questions::OpenOptions::default());
+        assert_eq!(set.err().map(Error::from).unwrap().kind(), ErrorKind::NotFound);
+        let full = Error::io("tale.txt")(io::ErrorKind::StorageFull.into());
+        assert_eq!(
+            (full.kind(), Error::Interrupted.kind()),
+            (ErrorKind::Io, ErrorKind::Interrupted)
+        );
+    }
+}

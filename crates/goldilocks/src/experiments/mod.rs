@@ -1,0 +1,13 @@
+//! Tables of the paper as data, and the engine that fills them: [`Experiment`] → [`PlannedRow`]s → trained models →
+//! predictions → a report.
+
+mod engine;
+mod experiment;
+mod plan;
+mod provenance;
+mod reproduce;
+
+pub use engine::write_file;
+pub use experiment::{Combination, Embedded, Experiment, names};
+pub use plan::PlannedRow;
+pub use reproduce::{ReproduceOptions, Reproduced, reproduce};

@@ -1,0 +1,293 @@
+//! Build → train → answer → evaluate → report, for a table of the paper.
+//!
+//! ```text
+//! DIR/questions, models, predictions, explanations    see `engine`
+//! DIR/report/                                         index.html and the tables
+//! DIR/manifest.toml                                   what was run, when, by which version
+//! ```
+//!
+//! Every stage writes next to its goal and renames, and is skipped when its goal was made from the same inputs: a run
+//! that was killed resumes where it stopped and ends with the same bytes.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ::report::{Provenance, Report, Row, Source, TableKind};
+use models::DeviceChoice;
+use questions::{QuestionSet, Split};
+use serde::Serialize;
+
+use super::engine::{Engine, write_file};
+use super::{Combination, Embedded, Experiment, PlannedRow};
+use crate::progress::check_cancelled;
+use crate::sets::{self, SetOptions};
+use crate::{
+    BuildOptions, Error, Event, NewsOptions, Program, Reporter, Result, build, build_news,
+};
+
+/// What [`reproduce`] runs, and on what.
+#[derive(Clone, Debug)]
+pub struct ReproduceOptions {
+    /// The questions to learn from and, unless there are others, to answer; none: those that are embedded.
+    pub data: Option<PathBuf>,
+    /// Questions to answer in place of those of `data`.
+    pub answer: Option<PathBuf>,
+    /// Whether malformed questions of CNN QA are skipped and counted.
+    pub skip_bad: bool,
+    /// The first seed of every random choice.
+    pub seed: u64,
+    /// Where networks learn and answer.
+    pub device: DeviceChoice,
+    /// Whether results of other versions of the code are accepted; the report names them.
+    pub any_version: bool,
+    /// The program that manifests and the report name.
+    pub program: Program,
+    /// The date that they name.
+    pub date: String,
+    /// The command that makes the same report, for its notes.
+    pub command: String,
+}
+
+/// What came of a reproduction.
+#[derive(Debug)]
+pub struct Reproduced {
+    /// The tables as text.
+    pub text: String,
+    /// Where the questions come from.
+    pub source: Source,
+}
+
+/// Runs what an experiment needs, in a folder that holds nothing else, and writes its report there.
+///
+/// # Errors
+/// If the questions can't be read, a row fails, or the folder holds results of something else.
+pub fn reproduce(
+    experiment: &Experiment,
+    folder: &Path,
+    options: &ReproduceOptions,
+    reporter: &dyn Reporter,
+) -> Result<Reproduced> {
+    let plan = experiment.plan(options.data.is_none())?;
+    claim(folder)?;
+    let (trained, data, source) = options.questions(folder, experiment.embedded, reporter)?;
+    let answered = options.answered(reporter)?;
+    let (set, source) =
+        answered.as_ref().map_or((&trained, source), |(set, _, source)| (set, *source));
+    let tables = tables(experiment, set);
+    let engine = Engine {
+        folder: folder.to_owned(),
+        trained: &trained,
+        set,
+        anonymised: OnceCell::new(),
+        data,
+        answering: answered.as_ref().map(|(_, hash, _)| hash.clone()),
+        splits: shown_splits(experiment, &tables),
+        combined: combined(experiment, &plan),
+        figure_2: experiment.figure_2,
+        options,
+        reporter,
+    };
+    make_all(&engine, &plan, reporter)?;
+    let report = Report {
+        title: format!("The Goldilocks Principle: {}", experiment.title),
+        tables,
+        statistics: experiment.statistics,
+        rows: rows(&engine, experiment, &plan)?,
+        set,
+        provenance: Provenance {
+            source,
+            data_hash: engine.data(),
+            version: options.program.to_string(),
+            date: options.date.clone(),
+            commands: vec![options.command.clone()],
+        },
+    };
+    ::report::write(&report, &folder.join("report"), true)?;
+    write_manifest(&engine, experiment)?;
+    Ok(Reproduced { text: ::report::text(&report)?, source })
+}
+
+/// Makes the folder, unless it holds something else.
+fn claim(folder: &Path) -> Result<()> {
+    let is_other = questions::compact::read_manifest(folder).is_ok();
+    if is_other || folder.join("model.toml").exists() {
+        return Err(Error::NotAReproduction { path: folder.to_owned() });
+    }
+    fs::create_dir_all(folder).map_err(Error::io(folder))
+}
+
+/// What is trained for rows that combinations are of.
+fn combined(experiment: &Experiment, plan: &[PlannedRow]) -> BTreeSet<String> {
+    let names = experiment.combinations().iter().flat_map(|combination| &combination.of);
+    let rows = names.flat_map(|name| plan.iter().filter(move |row| row.name == *name));
+    rows.map(|row| row.trained_as.clone()).collect()
+}
+
+/// The rows of the report, combinations last.
+fn rows<'s>(
+    engine: &'s Engine<'_>,
+    experiment: &Experiment,
+    plan: &[PlannedRow],
+) -> Result<Vec<Row<'s>>> {
+    let mut rows = Vec::new();
+    for row in plan {
+        let (name, label) = match &row.beyond {
+            Some(label) => (row.name.clone(), label.clone()),
+            None => (row.entry.name.to_owned(), row.entry.row.to_owned()),
+        };
+        rows.push(Row {
+            name,
+            label,
+            settings: row.changed.clone(),
+            runs: engine.runs(row)?,
+            looked: if experiment.figure_2 { engine.looked(row)? } else { Vec::new() },
+        });
+    }
+    for Combination { name, label, of } in experiment.combinations() {
+        let members: Vec<&PlannedRow> =
+            of.iter().flat_map(|name| plan.iter().find(|row| row.name == *name)).collect();
+        rows.push(Row {
+            name: name.clone(),
+            label: label.clone(),
+            settings: Vec::new(),
+            runs: engine.combined_runs(name, &members)?,
+            looked: Vec::new(),
+        });
+    }
+    Ok(rows)
+}
+
+/// Trains and answers what every row still needs.
+fn make_all(engine: &Engine<'_>, plan: &[PlannedRow], reporter: &dyn Reporter) -> Result<()> {
+    let mut n_made = 0;
+    for (index, row) in plan.iter().enumerate() {
+        check_cancelled(reporter)?;
+        if engine.make(row)? {
+            n_made += 1;
+            let (number, total, name) = (index + 1, plan.len(), row.name.clone());
+            reporter.report(Event::RowDone { number, total, name });
+        }
+    }
+    if n_made == 0 && !plan.is_empty() {
+        reporter.report(Event::UpToDate);
+    }
+    Ok(())
+}
+
+impl ReproduceOptions {
+    /// The questions to learn from, the hash that identifies them, and where they come from.
+    fn questions(
+        &self,
+        folder: &Path,
+        embedded: Embedded,
+        reporter: &dyn Reporter,
+    ) -> Result<(QuestionSet, String, Source)> {
+        let (is_built, set, source, path) = match &self.data {
+            Some(path) => {
+                let set = sets::open(path, &SetOptions::all(self.skip_bad), &[], reporter)?;
+                let source = sets::source(path, &set);
+                (false, set, source, path.clone())
+            }
+            None => {
+                let path = folder.join("questions");
+                let source = match embedded {
+                    Embedded::Tales => Source::Tales,
+                    Embedded::News => Source::News,
+                };
+                match self.built_before(&path) {
+                    Some(set) => (false, set, source, path),
+                    None => (true, self.build_embedded(&path, embedded, reporter)?, source, path),
+                }
+            }
+        };
+        let hash = sets::hash(&path)?;
+        reporter.report(Event::QuestionsReady {
+            is_built,
+            n_questions: set.len(),
+            n_texts: set.books().len(),
+            is_news: matches!(source, Source::News),
+        });
+        Ok((set, hash, source))
+    }
+
+    /// The questions to answer, if they are others than those to learn from.
+    fn answered(&self, reporter: &dyn Reporter) -> Result<Option<(QuestionSet, String, Source)>> {
+        let Some(path) = &self.answer else { return Ok(None) };
+        let options = SetOptions::all(self.skip_bad);
+        let set = sets::open(path, &options, &[Split::Valid, Split::Test], reporter)?;
+        let source = sets::source(path, &set);
+        Ok(Some((set, sets::hash(path)?, source)))
+    }
+
+    /// The tales or the news as an earlier run of this version built them.
+    fn built_before(&self, folder: &Path) -> Option<QuestionSet> {
+        let manifest = questions::compact::read_manifest(folder).ok()?;
+        let same = manifest.get("version")?.as_str()? == self.program.to_string()
+            && manifest.get("seed")?.as_integer()? == i64::try_from(self.seed).ok()?;
+        same.then(|| QuestionSet::open(folder, &questions::OpenOptions::default()).ok())?
+            .map(|(set, _)| set)
+    }
+
+    fn build_embedded(
+        &self,
+        folder: &Path,
+        embedded: Embedded,
+        reporter: &dyn Reporter,
+    ) -> Result<QuestionSet> {
+        let seed = self.seed;
+        match embedded {
+            Embedded::Tales => {
+                let built = build(&BuildOptions { seed, ..BuildOptions::default() }, reporter)?;
+                built.write(folder, true, &self.program, reporter)?;
+                Ok(built.set)
+            }
+            Embedded::News => {
+                let built = build_news(&NewsOptions::embedded(seed), reporter)?;
+                built.write(folder, true, &self.program, reporter)?;
+                Ok(built.set)
+            }
+        }
+    }
+}
+
+/// The experiment's tables that are about the set's kind of questions, or all where none is: Appendix C is about
+/// CNN QA, whose questions have no class.
+fn tables(experiment: &Experiment, set: &QuestionSet) -> Vec<TableKind> {
+    let has_classes = (0..set.len()).any(|index| set.example(index).class.is_some());
+    let fits = |kind: &TableKind| kind.has_classes() == has_classes;
+    let all = experiment.kinds();
+    let fitting: Vec<TableKind> = all.iter().copied().filter(fits).collect();
+    if fitting.is_empty() { all } else { fitting }
+}
+
+/// The splits that the tables show: no other is answered.
+fn shown_splits(experiment: &Experiment, tables: &[TableKind]) -> Vec<Split> {
+    let is_shown = |split: &Split| {
+        let columns = tables.iter().flat_map(|kind| kind.published().columns);
+        tables.is_empty() || columns.into_iter().any(|column| column.split == *split)
+    };
+    experiment.on.iter().copied().filter(is_shown).collect()
+}
+
+fn write_manifest(engine: &Engine<'_>, experiment: &Experiment) -> Result<()> {
+    #[derive(Serialize)]
+    struct Manifest<'a> {
+        data: String,
+        date: &'a str,
+        seed: u64,
+        title: &'a str,
+        version: String,
+    }
+    let ReproduceOptions { program, date, seed, .. } = engine.options;
+    let manifest = Manifest {
+        data: engine.data(),
+        date,
+        seed: *seed,
+        title: &experiment.title,
+        version: program.to_string(),
+    };
+    let text = toml::to_string(&manifest).expect("every field has a form in TOML");
+    write_file(&engine.folder.join("manifest.toml"), &text)
+}

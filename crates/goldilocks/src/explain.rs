@@ -1,0 +1,116 @@
+//! What a model looked at before it answered (Figure 2).
+
+use std::path::Path;
+
+use ::report::{Looked, Window};
+use evaluation::Prediction;
+use models::{Explanation, Look, Model};
+use questions::{Example, QuestionSet, Split, WordClass};
+use sha2::{Digest, Sha256};
+
+use crate::sets::SetOptions;
+use crate::{Error, Result};
+
+/// Returns the number that a text names a question by, if it does: an id has 16 digits or more, and some are decimal.
+pub fn question_number(question: &str) -> Option<usize> {
+    question.parse().ok().filter(|_| question.len() < 16)
+}
+
+/// Finds a question of a set that was opened from `path`, by its number, from 1, among those that are selected, or by
+/// its id.
+///
+/// # Errors
+/// [`Error::NoQuestion`].
+pub fn find_question(
+    set: &QuestionSet,
+    path: &Path,
+    question: &str,
+    options: &SetOptions,
+) -> Result<usize> {
+    let missing = |expected| {
+        Err(Error::NoQuestion { path: path.to_owned(), asked: question.to_owned(), expected })
+    };
+    let Some(number) = question_number(question) else {
+        // The short splits first: every id is a hash over its context.
+        let splits = [Some(Split::Valid), Some(Split::Test), None, Some(Split::Train)];
+        let mut ids = splits.into_iter().flat_map(|split| set.ids(split));
+        let found = ids.find(|(_, id)| *id == question).map(|(index, _)| index);
+        return found
+            .map_or_else(|| missing("an id of the set's questions, or a number".to_owned()), Ok);
+    };
+    let selection = options.selection();
+    let is_counted = |&index: &usize| {
+        let example = set.example(index);
+        selection.has(example.split, example.class)
+    };
+    let indices: Vec<usize> = (0..set.len()).filter(is_counted).collect();
+    let index = number.checked_sub(1).and_then(|index| indices.get(index));
+    let expected = || format!("a number from 1 to {}", ::report::thousands(indices.len()));
+    index.copied().map_or_else(|| missing(expected()), Ok)
+}
+
+/// What a model looked at in one question of a set; `seed` is that of draws between equal scores.
+pub fn explain(model: &dyn Model, set: &QuestionSet, index: usize, seed: u64) -> Looked {
+    let example = set.example(index);
+    let reader = model.reader(set.vocabulary());
+    let scores = reader.score(&example.question).into_iter().map(f64::from).collect();
+    let prediction = Prediction::of(&example, example.question.id(), scores, seed);
+    looked(&example, &prediction, reader.explain(&example.question))
+}
+
+/// For each class the question that a model has right, and the one that it has wrong, whose id comes first when
+/// hashed with the seed, with what the model looked at; nothing for a model that does not say.
+pub fn hits_and_misses(
+    model: &dyn Model,
+    set: &QuestionSet,
+    predictions: &[Prediction],
+    seed: u64,
+) -> Vec<Looked> {
+    let hash = |prediction: &&Prediction| {
+        Sha256::new().chain_update(seed.to_le_bytes()).chain_update(&prediction.id).finalize()
+    };
+    let classes = WordClass::ALL.map(Some).into_iter().chain([None]);
+    let kinds = classes.flat_map(|class| [(class, true), (class, false)]);
+    let chosen = kinds.filter_map(|(class, is_right)| {
+        let is_kind = |p: &&Prediction| p.class == class && p.is_right() == Some(is_right);
+        predictions.iter().filter(is_kind).min_by_key(hash)
+    });
+    let reader = model.reader(set.vocabulary());
+    let look = |prediction: &Prediction| {
+        let mut ids = set.ids(prediction.split).into_iter();
+        let (index, _) = ids.find(|(_, id)| *id == prediction.id)?;
+        let example = set.example(index);
+        let explanation = reader.explain(&example.question);
+        (!explanation.looks.is_empty()).then(|| looked(&example, prediction, explanation))
+    };
+    chosen.filter_map(look).collect()
+}
+
+fn looked(example: &Example<'_>, prediction: &Prediction, explanation: Explanation) -> Looked {
+    let question = &example.question;
+    let texts = |words: &[base::WordId]| -> Vec<String> {
+        words.iter().map(|&word| question.word(word).to_owned()).collect()
+    };
+    let window = |look: Look| Window {
+        words: look.words,
+        candidate: look.candidate,
+        mention: look.instance,
+        weight: f64::from(look.weight),
+        score: look.score.map(f64::from),
+        is_supporting: look.is_supporting,
+    };
+    Looked {
+        id: prediction.id.clone(),
+        class: prediction.class,
+        split: prediction.split,
+        book: prediction.book.clone(),
+        context: question.context.iter().map(|sentence| texts(sentence)).collect(),
+        query: texts(question.query),
+        query_window: explanation.query,
+        candidates: prediction.candidates.clone(),
+        scores: prediction.scores.clone(),
+        answer: prediction.answer,
+        predicted: prediction.predicted,
+        windows: explanation.looks.into_iter().map(window).collect(),
+    }
+}

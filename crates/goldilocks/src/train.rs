@@ -1,0 +1,142 @@
+//! Questions → a trained model, and its folder.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use models::{DeviceChoice, Manifest, Model, Settings, Training};
+use questions::QuestionSet;
+
+use crate::progress::during;
+use crate::{Error, Event, Program, Reporter, Result};
+
+/// How [`train()`] trains: the same options on the same data give the same model.
+#[derive(Clone, Debug)]
+pub struct TrainOptions {
+    /// Which model, with which settings.
+    pub settings: Settings,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Where networks learn.
+    pub device: DeviceChoice,
+    /// What identifies the question set in the model's manifest; see [`crate::sets::hash`].
+    pub data: String,
+    /// The program that the manifest names.
+    pub program: Program,
+}
+
+impl TrainOptions {
+    /// A model by its name, with settings as `KEY=VALUE`; seed 1, on the processor.
+    ///
+    /// # Errors
+    /// A model or setting that does not exist, or a value out of range.
+    pub fn new<'a>(model: &str, settings: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+        let settings = Settings::from_text(models::find(model)?, settings)?;
+        let (data, program) = (String::new(), Program::default());
+        Ok(Self { settings, seed: 1, device: DeviceChoice::Cpu, data, program })
+    }
+}
+
+/// A trained model with all that its manifest records.
+pub struct Trained {
+    /// The model.
+    pub model: Box<dyn Model>,
+    /// Its settings.
+    pub settings: Settings,
+    /// Where it comes from.
+    pub provenance: BTreeMap<String, String>,
+}
+
+impl Trained {
+    /// Saves the model's folder.
+    ///
+    /// # Errors
+    /// If the folder is there and not to be replaced, or can't be written.
+    pub fn save(&self, folder: &Path, overwrite: bool) -> Result<()> {
+        let (settings, provenance) = (&self.settings, self.provenance.clone());
+        Ok(models::save(&*self.model, settings, provenance, folder, overwrite)?)
+    }
+}
+
+/// Trains on the training split of a set; settings that are left to the model are chosen on its validation split.
+///
+/// # Errors
+/// If there is nothing to learn from, training diverges, or a device fails.
+pub fn train(
+    set: &QuestionSet,
+    options: &TrainOptions,
+    reporter: &dyn Reporter,
+) -> Result<Trained> {
+    train_with_checkpoints(set, options, None, reporter)
+}
+
+/// Trains and saves. A training that was stopped resumes from the checkpoints that it left next to the folder.
+///
+/// # Errors
+/// As [`train()`]; or if the folder can't be written.
+pub fn train_to(
+    folder: &Path,
+    overwrite: bool,
+    set: &QuestionSet,
+    options: &TrainOptions,
+    reporter: &dyn Reporter,
+) -> Result<()> {
+    let checkpoints = checkpoints_of(folder);
+    let trained = train_with_checkpoints(set, options, checkpoints.as_deref(), reporter)?;
+    trained.save(folder, overwrite)?;
+    match checkpoints.filter(|path| path.exists()) {
+        Some(path) => fs::remove_dir_all(&path).map_err(Error::io(path)),
+        None => Ok(()),
+    }
+}
+
+fn train_with_checkpoints(
+    set: &QuestionSet,
+    options: &TrainOptions,
+    checkpoints: Option<&Path>,
+    reporter: &dyn Reporter,
+) -> Result<Trained> {
+    let TrainOptions { settings, seed, device, data, program } = options;
+    let name = settings.model();
+    let gpu = OnceLock::new();
+    let report = |event: models::Event| {
+        if let models::Event::OnGpu(name) = &event {
+            gpu.get_or_init(|| name.clone());
+        }
+        reporter.report(Event::Training { model: name.to_owned(), event });
+    };
+    let entry = models::find(name)?;
+    let mut training = Training::new(set, *seed, &report);
+    training.device = *device;
+    training.checkpoints = checkpoints.filter(|_| entry.learns);
+    let model = during(reporter, "train", name, || (entry.train)(settings, &training))?;
+    // A device that did not compute as the processor does belongs to where a model comes from.
+    let device = gpu.get().map(|name| ("device", name.clone()));
+    let entries =
+        [("version", program.to_string()), ("data", data.clone()), ("seed", seed.to_string())];
+    let entries = entries.into_iter().chain(device);
+    let provenance = entries.map(|(key, value)| (key.to_owned(), value)).collect();
+    Ok(Trained { model, settings: settings.clone(), provenance })
+}
+
+/// Loads a trained model from its folder, for a device.
+///
+/// # Errors
+/// If there is no model, or the device that was asked for can't be used.
+pub fn load_model(
+    folder: &Path,
+    device: DeviceChoice,
+    reporter: &dyn Reporter,
+) -> Result<(Box<dyn Model>, Manifest)> {
+    let report = |event| {
+        reporter.report(Event::Training { model: folder.display().to_string(), event });
+    };
+    Ok(models::load_on(folder, device, &report)?)
+}
+
+/// Where a training that is stopped leaves what it has learnt: next to the model that it would have become.
+fn checkpoints_of(folder: &Path) -> Option<PathBuf> {
+    let name = folder.file_name()?.to_string_lossy();
+    Some(folder.with_file_name(format!(".{name}.checkpoints")))
+}
