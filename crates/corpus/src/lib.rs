@@ -4,6 +4,7 @@
 //! file ──read──▶ text ──gutenberg──▶ the tale alone ──words──▶ tokens ──sentences──▶ sentences ──tagger──▶ Book
 //! ```
 
+pub mod detokenise;
 mod epub;
 mod error;
 pub mod gutenberg;

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use corpus::detokenise::{self, Spaced, spaced};
 use models::{Explanation, Look};
 use questions::{BLANK, Question};
 use serde::Serialize;
@@ -131,7 +132,7 @@ pub fn looks(question: &Question<'_>, explanation: &Explanation) -> Vec<ListedLo
 }
 
 fn plain(texts: &[&str], start: usize) -> Sentence {
-    let token = |(at, (has_space, text)): (usize, (bool, &str))| Token {
+    let token = |(at, Spaced { has_space, text }): (usize, Spaced<'_>)| Token {
         text: text.to_owned(),
         has_space,
         is_joined: false,
@@ -141,7 +142,7 @@ fn plain(texts: &[&str], start: usize) -> Sentence {
         is_supporting: false,
         is_gap: false,
     };
-    report::spaced(texts).into_iter().enumerate().map(token).collect()
+    spaced(texts).into_iter().enumerate().map(token).collect()
 }
 
 fn strengths(looks: &[Look]) -> Vec<f64> {
@@ -176,13 +177,8 @@ fn snippet(
     let from = range.start.max(at.saturating_sub(AROUND)).min(at);
     let behind = (at + usize::from(middle.is_some())).min(words.len());
     let to = range.end.min(at + AROUND + 1).max(behind);
-    let spaced = report::spaced(&words[from..to]);
-    let text = |part: Range<usize>| {
-        let word = |(has_space, text): &(bool, &str)| {
-            format!("{}{text}", if *has_space { " " } else { "" })
-        };
-        spaced[part.start - from..part.end - from].iter().map(word).collect::<String>()
-    };
+    let spaced = spaced(&words[from..to]);
+    let text = |part: Range<usize>| detokenise::join(&spaced[part.start - from..part.end - from]);
     (text(from..at), text(at..behind), text(behind..to))
 }
 

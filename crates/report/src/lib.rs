@@ -41,7 +41,7 @@ use files::{FileKind, PAGE, TABLE_1};
 pub use looked::{Looked, Window, strengths};
 pub use number::{count as thousands, interval, share};
 pub use paper::TableKind;
-pub use passage::{book_title, spaced};
+pub use passage::book_title;
 use table::Table;
 
 /// Everything that a report is made from.

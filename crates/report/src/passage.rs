@@ -1,8 +1,8 @@
 //! A question drawn as in Figure 1: numbered context, query with its gap, candidates, the answer marked.
 //!
-//! Tokens are set as a reader expects them (no space before a comma, curly quotation marks); the words
-//! are the question's own.
+//! Tokens are set as a book prints them; the words are the question's own.
 
+use corpus::detokenise::{Spaced, spaced};
 use questions::{BLANK_WORD, Example, Question};
 use serde::Serialize;
 
@@ -75,21 +75,10 @@ fn query_words<'a>(question: &Question<'a>) -> Vec<&'a str> {
     question.query.iter().enumerate().map(word).collect()
 }
 
-/// Tokens as a book prints them: whether a space stands before each, and its text.
-pub fn spaced<'a>(words: &[&'a str]) -> Vec<(bool, &'a str)> {
-    let mut joins = true;
-    let spaced = words.iter().map(|&word| {
-        let has_space = !joins && !joins_previous(word);
-        joins = joins_next(word);
-        (has_space, typeset(word))
-    });
-    spaced.collect()
-}
-
 /// Tokens as runs of one kind each.
 fn runs(words: &[&str], candidates: &[Candidate]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    for (&word, (has_space, printed)) in words.iter().zip(spaced(words)) {
+    for (&word, Spaced { has_space, text: printed }) in words.iter().zip(spaced(words)) {
         let kind = match candidates.iter().find(|candidate| candidate.word == word) {
             _ if word == BLANK_WORD => "gap",
             Some(candidate) if candidate.is_answer => "answer",
@@ -116,37 +105,6 @@ fn runs(words: &[&str], candidates: &[Candidate]) -> Vec<Run> {
         }
     }
     runs
-}
-
-/// Whether the next token stands right behind this one.
-pub fn joins_next(word: &str) -> bool {
-    matches!(word, "``" | "`" | "-LRB-" | "-LSB-" | "(" | "[" | "“" | "‘")
-}
-
-/// Whether a token stands right behind the one before it.
-pub fn joins_previous(word: &str) -> bool {
-    let is_punctuation = || {
-        let closing =
-            [",", ".", ";", ":", "!", "?", "''", "'", ")", "]", "-RRB-", "-RSB-", "...", "”", "’"];
-        closing.contains(&word)
-    };
-    let is_clitic = || ["'s", "'S", "n't", "'m", "'re", "'ve", "'ll", "'d", "N'T"].contains(&word);
-    is_punctuation() || is_clitic()
-}
-
-/// A token as a reader expects it.
-pub fn typeset(word: &str) -> &str {
-    match word {
-        "``" => "“",
-        "''" => "”",
-        "`" => "‘",
-        "-LRB-" => "(",
-        "-RRB-" => ")",
-        "-LSB-" => "[",
-        "-RSB-" => "]",
-        "--" => "—",
-        _ => word,
-    }
 }
 
 #[cfg(test)]

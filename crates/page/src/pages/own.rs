@@ -4,6 +4,7 @@ use axum::Form;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use corpus::detokenise::{Spaced, spaced};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
@@ -57,13 +58,13 @@ fn show(site: &Site, headers: &HeaderMap, form: &OwnForm, problem: &str) -> Resp
     let askable = passage.askable();
     let texts: Vec<Vec<&str>> = passage.sentences().collect();
     let sentence = |(number, texts): (usize, &Vec<&str>)| -> Vec<Word> {
-        let word = |(place, (has_space, text)): (usize, (bool, &str))| Word {
+        let word = |(place, Spaced { has_space, text }): (usize, Spaced<'_>)| Word {
             text: text.to_owned(),
             has_space,
             gap: askable[number].contains(&place).then(|| format!("{number}.{place}")),
             is_blanked: gap == Some((number, place)),
         };
-        report::spaced(texts).into_iter().enumerate().map(word).collect()
+        spaced(texts).into_iter().enumerate().map(word).collect()
     };
     let sentences: Vec<Vec<Word>> = texts.iter().enumerate().map(sentence).collect();
     let question = gap.and_then(|(sentence, place)| passage.question(sentence, place));

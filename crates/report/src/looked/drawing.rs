@@ -3,12 +3,12 @@
 
 use std::fmt::Write;
 
+use corpus::detokenise::{joins_next, joins_previous, typeset};
 use questions::BLANK_WORD;
 
 use super::metrics::width;
 use super::{Looked, Whose, Window, printed};
 use crate::chart::escape;
-use crate::passage::{joins_next, joins_previous, typeset};
 use crate::text::wrap;
 
 const WIDTH: f64 = 760.0;
