@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use goldilocks::Error;
-use goldilocks::models::{self, Entry, MODELS};
+use goldilocks::models::{self, MODELS, Method};
 
 /// Options of `models`.
 #[derive(clap::Args, Debug)]
@@ -18,15 +18,16 @@ pub fn run(options: &Options) -> Result<()> {
             super::print(format_args!("{}", settings(models::find(name).map_err(Error::from)?)))
         }
         None => {
-            let row =
-                |entry: &Entry| format!("{:28}{:12}{}\n", entry.name, entry.section, entry.row);
+            let row = |entry: &Method| {
+                format!("{:28}{:12}{}\n", entry.name, entry.section, entry.table_row)
+            };
             super::print(format_args!("{}", MODELS.iter().map(row).collect::<String>()))
         }
     }
 }
 
-fn settings(entry: &Entry) -> String {
-    let mut text = format!("{}: {} ({})\n", entry.name, entry.row, entry.section);
+fn settings(entry: &Method) -> String {
+    let mut text = format!("{}: {} ({})\n", entry.name, entry.table_row, entry.section);
     if entry.settings.is_empty() {
         text += "\nno settings\n";
     }

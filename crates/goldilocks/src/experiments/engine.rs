@@ -18,6 +18,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ::report::{Looked, Run};
 use evaluation::{Prediction, Predictions, QuestionIndex, ensemble, exclude_cooccurrences};
@@ -216,9 +217,9 @@ impl Engine<'_> {
         };
         let splits = self.answered(row);
         let options = AnswerOptions { splits, controls: Vec::new(), seed: *seed };
-        let predictions = answer(&*model, set, &options, self.reporter)?;
+        let predictions = answer(&model, set, &options, self.reporter)?;
         if self.figure_2 {
-            self.explain(name, &*model, set, &predictions)?;
+            self.explain(name, &model, set, &predictions)?;
         }
         create_parent(&output)?;
         // The note comes last: answers without it are made again.
@@ -283,7 +284,7 @@ impl Engine<'_> {
         models::load(&self.model(name)).is_ok()
     }
 
-    fn train(&self, training: &Training<'_>, set: &QuestionSet) -> Result<Box<dyn Model>> {
+    fn train(&self, training: &Training<'_>, set: &QuestionSet) -> Result<Arc<dyn Model>> {
         let Training { row, seed, name } = training;
         let folder = self.model(name);
         let data = format!("{}{}", self.data, if row.anonymise { ANONYMISED } else { "" });
@@ -297,7 +298,7 @@ impl Engine<'_> {
                     Some(None) => return Ok(model),
                     // What may have taken days elsewhere is not replaced by a newer program of its own accord.
                     Some(Some((what, expected, found)))
-                        if what == "version" && row.entry.learns =>
+                        if what == "version" && row.entry.trains_by_epochs =>
                     {
                         return Err(Error::OtherCode { path: folder, expected, found });
                     }
@@ -336,11 +337,11 @@ impl Engine<'_> {
     fn explain(
         &self,
         name: &str,
-        model: &dyn Model,
+        model: &Arc<dyn Model>,
         set: &QuestionSet,
         predictions: &[Prediction],
     ) -> Result<()> {
-        let looked = hits_and_misses(model, set, predictions, self.options.seed);
+        let looked = hits_and_misses(model, set, predictions, self.options.seed)?;
         if looked.is_empty() {
             return Ok(());
         }

@@ -39,7 +39,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use ::report::TableKind;
-use models::{Entry, MODELS};
+use models::{MODELS, Method};
 use questions::Split;
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -319,7 +319,7 @@ fn like(text: &str) -> Result<Option<Table>, String> {
 }
 
 /// The models of Table 2: those of the paper's sections, not of its appendices.
-fn table_2() -> impl Iterator<Item = &'static Entry> {
+fn table_2() -> impl Iterator<Item = &'static Method> {
     MODELS.iter().filter(|entry| entry.section.starts_with('§'))
 }
 

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use models::{Entry, Settings};
+use models::{Method, Settings};
 use toml::{Table, Value};
 
 use super::experiment::{Experiment, Row, Seeds, as_text};
@@ -18,7 +18,7 @@ pub struct PlannedRow {
     /// a row and an ensemble of it share what is trained.
     pub trained_as: String,
     /// The model.
-    pub entry: &'static Entry,
+    pub entry: &'static Method,
     /// All its settings.
     pub settings: Settings,
     /// Those that are not left at their defaults, as text, and what else makes the row a variant.

@@ -135,7 +135,7 @@ fn rows<'s>(
     for row in plan {
         let (name, label) = match &row.beyond {
             Some(label) => (row.name.clone(), label.clone()),
-            None => (row.entry.name.to_owned(), row.entry.row.to_owned()),
+            None => (row.entry.name.to_owned(), row.entry.table_row.to_owned()),
         };
         rows.push(Row {
             name,
