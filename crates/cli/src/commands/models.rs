@@ -18,16 +18,20 @@ pub fn run(options: &Options) -> Result<()> {
             super::print(format_args!("{}", settings(models::find(name).map_err(Error::from)?)))
         }
         None => {
-            let row = |entry: &Method| {
-                format!("{:28}{:12}{}\n", entry.name, entry.section, entry.table_row)
-            };
+            let row =
+                |entry: &Method| format!("{:28}{:12}{}\n", entry.name, entry.section, label(entry));
             super::print(format_args!("{}", MODELS.iter().map(row).collect::<String>()))
         }
     }
 }
 
+/// What the paper calls a method.
+fn label(entry: &Method) -> &'static str {
+    goldilocks::report::paper::label(entry.name).unwrap_or(entry.name)
+}
+
 fn settings(entry: &Method) -> String {
-    let mut text = format!("{}: {} ({})\n", entry.name, entry.table_row, entry.section);
+    let mut text = format!("{}: {} ({})\n", entry.name, label(entry), entry.section);
     if entry.settings.is_empty() {
         text += "\nno settings\n";
     }

@@ -12,6 +12,7 @@
 //! model = "memnn-window-selfsup"
 //! settings = { dim = 100 }
 //! grid = { encoding = ["positions", "bag"], window = [3, 5] }    # one row for each of the four
+//! paper_row = "goldilocks/{encoding}/{window}"    # the paper's row, if it is not the model's own; grid values in braces
 //! # also: name, seeds, ensemble = N, anonymise = true, exclude_cooccurrences = true
 //!
 //! [[beyond]]                      # as rows, after them: ours beyond the paper's, called by a label
@@ -119,6 +120,8 @@ pub(super) struct Row {
     pub(super) model: String,
     /// What folders and files are called; the model's name if there is one row of it.
     pub(super) name: Option<String>,
+    /// The id of the paper's row that it reproduces, if it is not the model's own (`report::paper`).
+    pub(super) paper_row: Option<String>,
     /// What it is called in tables; only for rows beyond the paper's.
     pub(super) label: Option<String>,
     pub(super) seeds: Option<NonZeroUsize>,
@@ -220,6 +223,11 @@ impl Experiment {
                 return Err(format!("two rows are named `{name}`: give one a `name`"));
             }
         }
+        for id in rows.iter().filter_map(|row| row.paper_row.as_deref()) {
+            if !report::paper::is_row(id) {
+                return Err(format!("paper_row `{id}`: expected the id of a row of the paper"));
+            }
+        }
         for Combination { name, of, .. } in &self.combinations {
             if let Some(unknown) = of.iter().find(|row| !of_rows.contains(&row.as_str())) {
                 return Err(format!("combination `{name}`: no row is named `{unknown}`"));
@@ -279,6 +287,13 @@ impl Experiment {
 }
 
 impl Row {
+    /// The id of the paper's row: that of the model, unless the row names another or goes beyond the paper.
+    pub(super) fn paper_row(&self) -> Option<String> {
+        let is_plain = self.ensemble.is_none() && !self.anonymise && !self.exclude_cooccurrences;
+        let plain = || is_plain.then(|| self.model.clone());
+        self.paper_row.clone().or_else(plain).filter(|_| self.label.is_none())
+    }
+
     pub(super) fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.model)
     }
@@ -299,7 +314,9 @@ impl Row {
     fn with(&self, key: &String, value: &Value) -> Self {
         let mut row = self.clone();
         row.settings.insert(key.clone(), value.clone());
-        row.name = Some(format!("{}-{key}-{}", self.name(), as_text((key, value)).1));
+        let text = as_text((key, value)).1;
+        row.paper_row = self.paper_row.as_ref().map(|id| id.replace(&format!("{{{key}}}"), &text));
+        row.name = Some(format!("{}-{key}-{}", self.name(), text));
         row
     }
 }
@@ -342,6 +359,28 @@ mod tests {
         let table_2 = Experiment::named("table-2").unwrap().plan(false).unwrap();
         // Three models are Appendix E's; two rows go beyond the paper.
         assert_eq!(table_2.len(), MODELS.len() - 3 + 2);
+    }
+
+    #[test]
+    fn every_row_of_the_paper_that_is_a_model_of_ours_is_planned_once() {
+        for name in names() {
+            let experiment = Experiment::named(name).unwrap();
+            let plan = experiment.plan(false).unwrap();
+            let rows = experiment.kinds().into_iter().flat_map(|kind| kind.published().rows);
+            for row in rows.filter(|row| models::find(row.model()).is_ok()) {
+                let same = plan.iter().filter(|own| own.paper_row.as_deref() == Some(row.id));
+                assert_eq!(same.count(), 1, "{name}: {}", row.id);
+            }
+        }
+        let curve = Experiment::named("goldilocks").unwrap().plan(false).unwrap();
+        let first = curve[0].paper_row.as_deref();
+        assert_eq!((first, curve.len()), (Some("goldilocks/positions/1"), 19));
+        let text = "title = 'x'\n[[rows]]\nmodel = 'word-distance'\npaper_row = 'word-distanse'\n";
+        let error = Experiment::from_toml(Path::new("own.toml"), text).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "own.toml: paper_row `word-distanse`: expected the id of a row of the paper"
+        );
     }
 
     #[test]

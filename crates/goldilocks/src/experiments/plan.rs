@@ -12,6 +12,8 @@ use crate::Result;
 pub struct PlannedRow {
     /// What it is called.
     pub name: String,
+    /// The id of the paper's row that it reproduces.
+    pub paper_row: Option<String>,
     /// What tables call it if it is beyond the paper's rows.
     pub beyond: Option<String>,
     /// What folders and files are called: the first row's name with the same model, settings and questions, so that
@@ -77,6 +79,7 @@ impl Experiment {
         changed.extend(variants.map(|(key, value, _)| (key.to_owned(), value)));
         Ok(PlannedRow {
             name: row.name().to_owned(),
+            paper_row: row.paper_row(),
             beyond: row.label.clone(),
             trained_as: row.name().to_owned(),
             entry,

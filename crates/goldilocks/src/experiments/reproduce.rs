@@ -135,10 +135,14 @@ fn rows<'s>(
     for row in plan {
         let (name, label) = match &row.beyond {
             Some(label) => (row.name.clone(), label.clone()),
-            None => (row.entry.name.to_owned(), row.entry.table_row.to_owned()),
+            None => {
+                let name = row.entry.name;
+                (name.to_owned(), report::paper::label(name).unwrap_or(name).to_owned())
+            }
         };
         rows.push(Row {
             name,
+            paper_row: row.paper_row.clone(),
             label,
             settings: row.changed.clone(),
             runs: engine.runs(row)?,
@@ -150,6 +154,7 @@ fn rows<'s>(
             of.iter().flat_map(|name| plan.iter().find(|row| row.name == *name)).collect();
         rows.push(Row {
             name: name.clone(),
+            paper_row: None,
             label: label.clone(),
             settings: Vec::new(),
             runs: engine.combined_runs(name, &members)?,
