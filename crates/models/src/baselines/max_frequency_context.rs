@@ -14,7 +14,6 @@ use crate::{Method, Model, Result, Scorer};
 
 pub(crate) const METHOD: Method = Method {
     name: "max-frequency-context",
-    table_row: "Maximum frequency (context)",
     section: "§4.1",
     settings: &[],
     trains_by_epochs: false,

@@ -18,7 +18,6 @@ use crate::{
 
 pub(crate) const METHOD: Method = Method {
     name: "max-frequency-corpus",
-    table_row: "Maximum frequency (corpus)",
     section: "§4.1",
     settings: &[],
     trains_by_epochs: false,

@@ -16,7 +16,6 @@ use crate::{Explanation, Look, Method, Model, Result, Scorer};
 
 pub(crate) const METHOD: Method = Method {
     name: "sliding-window",
-    table_row: "Sliding window",
     section: "§4.1",
     settings: &[],
     trains_by_epochs: false,

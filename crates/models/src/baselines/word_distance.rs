@@ -23,7 +23,6 @@ use crate::{
 
 pub(crate) const METHOD: Method = Method {
     name: "word-distance",
-    table_row: "Word distance model",
     section: "§4.1",
     settings: &[Setting {
         name: "max_penalty",

@@ -11,8 +11,6 @@ use crate::{DeviceChoice, Reporter, Result, Scorer, Setting, Settings, Training}
 pub struct Method {
     /// On the command line, in folders and in reports: `memnn-window-selfsup`.
     pub name: &'static str,
-    /// The label of its row in Table 2.
-    pub table_row: &'static str,
     /// The section of the paper: `§4.1`.
     pub section: &'static str,
     /// What can be set, in the order to print it.

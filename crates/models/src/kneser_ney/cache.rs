@@ -19,7 +19,6 @@ use crate::{
 
 pub(crate) const METHOD: Method = Method {
     name: "kneser-ney-cache",
-    table_row: "Kneser-Ney language model + cache",
     section: "§4.2",
     settings: &[
         language_model::ORDER,

@@ -17,7 +17,6 @@ use crate::{LoadRequest, Method, Model, Result, Scorer, Settings, Training};
 
 pub(crate) const METHOD: Method = Method {
     name: "kneser-ney",
-    table_row: "Kneser-Ney language model",
     section: "§4.2",
     settings: &[language_model::ORDER, language_model::PRUNE, language_model::QUANTISE],
     trains_by_epochs: false,

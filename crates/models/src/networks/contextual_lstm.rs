@@ -73,7 +73,6 @@ const LEARNS_FROM: Setting = Setting {
 
 pub(crate) const METHOD: Method = Method {
     name: "contextual-lstm",
-    table_row: "Contextual LSTMs (window context)",
     section: "§4.4",
     settings: &[
         Setting { default: "256", ..DIM },

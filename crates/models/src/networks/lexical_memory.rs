@@ -64,7 +64,6 @@ const RUNS: Setting = Setting {
 
 pub(crate) const METHOD: Method = Method {
     name: "memnn-lexical",
-    table_row: "MemNNs (lexical memory)",
     section: "§3.1",
     settings: &[
         Setting { default: "200", ..DIM },

@@ -72,7 +72,6 @@ const SETTINGS: &[Setting] = &[
 
 pub(crate) const QUERY: Method = Method {
     name: "lstm-query",
-    table_row: "LSTMs (query)",
     section: "§4.4",
     settings: SETTINGS,
     trains_by_epochs: true,
@@ -84,7 +83,6 @@ pub(crate) const QUERY: Method = Method {
 
 pub(crate) const CONTEXT_QUERY: Method = Method {
     name: "lstm-context-query",
-    table_row: "LSTMs (context+query)",
     train: |settings, training| {
         network::train(Lstm::new(settings.config(), true), settings, training)
     },

@@ -15,7 +15,6 @@ use crate::{Method, Model, Result, Settings, Training};
 
 pub(crate) const METHOD: Method = Method {
     name: "memnn-window-selfsup",
-    table_row: "MemNNs (window memory + self-sup.)",
     section: "§3.3",
     settings: OF_WINDOWS,
     trains_by_epochs: true,
@@ -26,7 +25,6 @@ pub(crate) const METHOD: Method = Method {
 /// «Window memories do not have to be restricted to candidates».
 pub(crate) const ALL_WINDOWS: Method = Method {
     name: "memnn-all-windows-selfsup",
-    table_row: "MemNNs (all windows + self-sup.)",
     section: "Appendix E",
     train: |settings, training| train(settings, training, Variant::AllWindows),
     ..METHOD
@@ -35,7 +33,6 @@ pub(crate) const ALL_WINDOWS: Method = Method {
 /// «The true answer word as the target compared against all words in the dictionary».
 pub(crate) const ALL_TARGETS: Method = Method {
     name: "memnn-all-targets-selfsup",
-    table_row: "MemNNs (all windows + all targets + self-sup.)",
     settings: OF_TARGETS,
     train: |settings, training| train(settings, training, Variant::AllTargets),
     ..ALL_WINDOWS
@@ -44,7 +41,6 @@ pub(crate) const ALL_TARGETS: Method = Method {
 /// «Treat the children's books as a standard language modeling task».
 pub(crate) const LM: Method = Method {
     name: "memnn-lm-selfsup",
-    table_row: "MemNNs (LM + self-sup.)",
     settings: OF_LM,
     train: |settings, training| train(settings, training, Variant::LanguageModel),
     ..ALL_WINDOWS

@@ -57,7 +57,6 @@ fn window(settings: &Settings, encoding: Encoding) -> Result<Design> {
 
 pub(crate) const CONTEXT_QUERY: Method = Method {
     name: "embedding-context-query",
-    table_row: "Embedding Model (context+query)",
     section: "§4.3",
     settings: settings!("300", [], "0.1", "candidates", "0"),
     trains_by_epochs: true,
@@ -66,7 +65,6 @@ pub(crate) const CONTEXT_QUERY: Method = Method {
 };
 pub(crate) const QUERY: Method = Method {
     name: "embedding-query",
-    table_row: "Embedding Model (query)",
     settings: settings!("300", [], "0.1", "candidates", "0"),
     train: |settings, training| query(settings).train(settings, training),
     load: |saved| query(&saved.settings).load(saved),
@@ -74,7 +72,6 @@ pub(crate) const QUERY: Method = Method {
 };
 pub(crate) const WINDOW_BAG: Method = Method {
     name: "embedding-window",
-    table_row: "Embedding Model (window)",
     settings: settings!("300", [WINDOW], "0.06", "candidates", "0"),
     train: |settings, training| window(settings, Encoding::Bag)?.train(settings, training),
     load: |saved| window(&saved.settings, Encoding::Bag)?.load(saved),
@@ -82,7 +79,6 @@ pub(crate) const WINDOW_BAG: Method = Method {
 };
 pub(crate) const WINDOW_POSITION: Method = Method {
     name: "embedding-window-position",
-    table_row: "Embedding Model (window+position)",
     settings: settings!("300", [WINDOW], "0.06", "dictionary", "0.5"),
     train: |settings, training| window(settings, Encoding::Positions)?.train(settings, training),
     load: |saved| window(&saved.settings, Encoding::Positions)?.load(saved),

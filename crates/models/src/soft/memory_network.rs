@@ -97,7 +97,6 @@ fn sentential(settings: &Settings) -> Design {
 
 pub(crate) const WINDOW_MEMORY: Method = Method {
     name: "memnn-window",
-    table_row: "MemNNs (window memory)",
     section: "§3.2",
     settings: settings!(
         "100",
@@ -112,7 +111,6 @@ pub(crate) const WINDOW_MEMORY: Method = Method {
 };
 pub(crate) const SENTENTIAL_MEMORY: Method = Method {
     name: "memnn-sentential",
-    table_row: "MemNNs (sentential memory + PE)",
     section: "§3.2",
     settings: settings!(
         "100",

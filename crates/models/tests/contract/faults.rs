@@ -46,7 +46,6 @@ const WRONG_SETTINGS: &[Setting] = &[Setting { default: "0", ..SETTINGS[0] }];
 impl<const FAULT: u8> Pairs<FAULT> {
     const METHOD: Method = Method {
         name: "pairs",
-        table_row: "Pairs",
         section: "none",
         settings: if FAULT == WRONG_DEFAULT { WRONG_SETTINGS } else { SETTINGS },
         trains_by_epochs: true,
