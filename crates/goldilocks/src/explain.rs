@@ -33,10 +33,8 @@ pub fn find_question(
         Err(Error::NoQuestion { path: path.to_owned(), asked: question.to_owned(), expected })
     };
     let Some(number) = question_number(question) else {
-        // The short splits first: every id is a hash over its context.
         let splits = [Some(Split::Valid), Some(Split::Test), None, Some(Split::Train)];
-        let mut ids = splits.into_iter().flat_map(|split| set.ids(split));
-        let found = ids.find(|(_, id)| *id == question).map(|(index, _)| index);
+        let found = splits.into_iter().find_map(|split| set.find(split, question));
         return found
             .map_or_else(|| missing("an id of the set's questions, or a number".to_owned()), Ok);
     };
@@ -66,7 +64,7 @@ pub fn explain(
     let mut scores = Scores::default();
     scorer.score(&[example.question], &mut scores)?;
     let scores = scores.get(0).iter().copied().map(f64::from).collect();
-    let prediction = Prediction::of(&example, example.question.id(), scores, seed);
+    let prediction = Prediction::of(&example, set.id(index).to_string(), scores, seed);
     Ok(looked(&example, &prediction, scorer.explain(&example.question)?))
 }
 
@@ -92,9 +90,7 @@ pub fn hits_and_misses(
     });
     let mut scorer = model.clone().scorer(set.vocabulary());
     let look = |prediction: &Prediction| {
-        let mut ids = set.ids(prediction.split).into_iter();
-        let (index, _) = ids.find(|(_, id)| *id == prediction.id)?;
-        let example = set.example(index);
+        let example = set.example(set.find(prediction.split, &prediction.id)?);
         let explanation = match scorer.explain(&example.question) {
             Ok(explanation) => explanation,
             Err(error) => return Some(Err(error.into())),

@@ -67,7 +67,7 @@ pub fn report(
         set: &set,
         provenance: Provenance {
             source: sets::source(&options.questions, &set),
-            data_hash: sets::hash(&options.questions)?,
+            data_hash: set.fingerprint(),
             version: version.clone(),
             date: options.date.clone(),
             commands: vec![options.command.clone()],

@@ -21,7 +21,7 @@ pub struct TrainOptions {
     pub seed: u64,
     /// Where networks learn.
     pub device: DeviceChoice,
-    /// What identifies the question set in the model's manifest; see [`crate::sets::hash`].
+    /// What identifies the questions in the model's manifest: the fingerprint of [`crate::sets::LEARNT_FROM`].
     pub data: String,
     /// The program that the manifest names.
     pub program: Program,

@@ -123,7 +123,7 @@ pub fn tune(options: &TuneOptions, folder: &Path, reporter: &dyn Reporter) -> Re
     let outcomes = read(&folder.join(TRIALS))?;
     let all = SetOptions::all(options.skip_bad);
     let set = sets::open(&options.data, &all, &[Split::Train, Split::Valid], reporter)?;
-    let data = sets::hash(&options.data)?;
+    let data = set.fingerprint_of(&sets::LEARNT_FROM);
     let mut trials = Trials { options, folder, entry, set, data, outcomes, reporter };
 
     let grid: Vec<(&Settings, u64)> = points.iter().map(|point| (point, options.seed)).collect();

@@ -77,6 +77,16 @@ impl Engine<'_> {
         [self.data.clone()].into_iter().chain(answering).collect()
     }
 
+    /// The fingerprint of what a learner reads.
+    fn learnt_from(&self) -> String {
+        self.trained.fingerprint_of(&crate::sets::LEARNT_FROM)
+    }
+
+    /// The fingerprint of the set that is answered.
+    fn to_answer(&self) -> String {
+        self.answering.as_ref().unwrap_or(&self.data).clone()
+    }
+
     /// Trains and answers what the row still needs; returns whether there was something to do.
     pub fn make(&self, row: &PlannedRow) -> Result<bool> {
         let mut is_made = false;
@@ -232,8 +242,8 @@ impl Engine<'_> {
         let Training { row, seed, .. } = training;
         MadeFrom {
             version: self.options.program.to_string(),
-            data: self.data.clone(),
-            answering: self.answering.clone(),
+            data: self.learnt_from(),
+            answering: Some(self.to_answer()),
             on: self.answered(row),
             seed: *seed,
             model: row.entry.name.to_owned(),
@@ -271,7 +281,7 @@ impl Engine<'_> {
             version: provenance("version")?,
             anonymise: anonymised.is_some(),
             data: anonymised.unwrap_or(&data).to_owned(),
-            answering: self.answering.clone(),
+            answering: Some(self.to_answer()),
             on,
             seed: provenance("seed")?.parse().ok()?,
             settings: manifest.settings.iter().map(as_text).collect(),
@@ -287,7 +297,7 @@ impl Engine<'_> {
     fn train(&self, training: &Training<'_>, set: &QuestionSet) -> Result<Arc<dyn Model>> {
         let Training { row, seed, name } = training;
         let folder = self.model(name);
-        let data = format!("{}{}", self.data, if row.anonymise { ANONYMISED } else { "" });
+        let data = format!("{}{}", self.learnt_from(), if row.anonymise { ANONYMISED } else { "" });
         let device = self.options.device;
         match models::load_on(&folder, device, &|_| ()) {
             Ok((model, manifest)) => {
