@@ -83,7 +83,11 @@ fn check(questions: &[Question<'_>], scores: &Scores) -> Result<()> {
     for (question, list) in questions.iter().zip(scores.iter()) {
         let (expected, found) = (question.candidates.len(), list.len());
         if found != expected {
-            return Err(Error::ScoreCount { question: Some(question.id().to_string()), expected, found });
+            return Err(Error::ScoreCount {
+                question: Some(question.id().to_string()),
+                expected,
+                found,
+            });
         }
         if let Some(place) = list.iter().position(|score| !score.is_finite()) {
             return Err(Error::NotFinite {
