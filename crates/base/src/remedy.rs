@@ -50,6 +50,10 @@ pub enum Remedy {
     ImportArpa,
     /// Train the model that holds the language model again, or import its ARPA file.
     RebuildLanguageModel,
+    /// Fetch a book again, perhaps as plain text, or leave it out.
+    ReplaceBook { plain_text: bool },
+    /// Train the tagger again, which writes its weights.
+    TrainTagger,
     /// Compute on the processor.
     UseCpu,
     /// Check that books are whole; look at how one is read and split.
@@ -70,42 +74,6 @@ impl Remedy {
     /// Advice that needs nothing of any program.
     pub fn advice(text: impl Into<Cow<'static, str>>) -> Self {
         Self::Advice(text.into())
-    }
-
-    /// One remedy of each kind but [`Self::Advice`], for tests of those who word them.
-    #[doc(hidden)]
-    pub fn examples() -> Vec<Self> {
-        let (name, model) = ("word-distance", Some("word-distance".to_owned()));
-        vec![
-            Self::BuildQuestions,
-            Self::Overwrite,
-            Self::ChooseNewFolder,
-            Self::ChangeSelection,
-            Self::SelectAnswered,
-            Self::SelectCommon,
-            Self::MatchToQuestions,
-            Self::SkipMalformed,
-            Self::InspectBook { path: "bears.txt".into() },
-            Self::DidYouMean { name: name.to_owned() },
-            Self::Train { model: None, folder: None },
-            Self::Train { model: model.clone(), folder: Some("model".into()) },
-            Self::ListModels { meant: None },
-            Self::ListModels { meant: model },
-            Self::ListSettings { model: name.to_owned() },
-            Self::WriteSettingAs { example: "max_penalty=5" },
-            Self::Set { key: "learning_rate", value: "0.1".to_owned() },
-            Self::MakePredictions,
-            Self::ImportArpa,
-            Self::RebuildLanguageModel,
-            Self::UseCpu,
-            Self::InspectBooks,
-            Self::AskMoreSentences,
-            Self::ReadExperiments,
-            Self::AcceptOtherCode { may_retrain: false },
-            Self::AcceptOtherCode { may_retrain: true },
-            Self::TagBooks,
-            Self::MakeLanguageModel,
-        ]
     }
 }
 
@@ -147,6 +115,13 @@ impl fmt::Display for Remedy {
             Self::RebuildLanguageModel => {
                 f.write_str("rebuild it: train the model again, or import its ARPA file")
             }
+            Self::ReplaceBook { plain_text: false } => {
+                f.write_str("fetch the book again, or leave it out")
+            }
+            Self::ReplaceBook { plain_text: true } => {
+                f.write_str("fetch the book again, use its plain text (.txt), or leave it out")
+            }
+            Self::TrainTagger => f.write_str("train the tagger again"),
             Self::UseCpu => f.write_str("compute on the processor"),
             Self::InspectBooks => f.write_str("check that these are whole books, as .txt or .epub"),
             Self::AskMoreSentences => f.write_str("ask about more sentences of each article"),

@@ -1,113 +1,56 @@
-//! What can go wrong between a file and its tagged sentences; every message starts with the place, and a way out is in
-//! [`Error::hint`].
+//! What can go wrong between a file and its tagged sentences. Every message starts with the path, and
+//! [`Error::remedy`] says what can be done.
+#![expect(missing_docs, reason = "the message of a variant says what its fields are")]
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use base::Remedy;
+
 use crate::read::MAX_BOOK;
 
-/// A book or a tagger that can't be read or written.
+/// A book or a tagger that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
-    /// Nothing is there.
     #[error("{}: no such file or folder", path.display())]
-    Missing {
-        /// What was asked for.
-        path: PathBuf,
-    },
-    /// A folder where one book was asked for.
+    Missing { path: PathBuf },
     #[error("{}: expected a book, found a folder", path.display())]
-    Folder {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// A file where a folder was asked for.
+    Folder { path: PathBuf },
     #[error("{}: expected a folder, found a file", path.display())]
-    NoFolder {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A folder without books.
+    NotAFolder { path: PathBuf },
     #[error("{}: no books: expected .txt or .epub files in it or below", path.display())]
-    NoBooks {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// The system refuses.
+    NoBooks { path: PathBuf },
     #[error("{}: cannot be read or written", path.display())]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// More text than any book has, or an .epub file that unpacks to more.
     #[error("{}: expected a book of at most {} MiB, found more", path.display(), MAX_BOOK >> 20)]
-    TooLong {
-        /// The file.
-        path: PathBuf,
-    },
-    /// No text at all.
+    TooLong { path: PathBuf },
     #[error("{}: expected a book, found no text", path.display())]
-    Empty {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Not a text file.
+    Empty { path: PathBuf },
     #[error("{}:{line}: expected text, found control character U+{:04X}", path.display(), u32::from(*character))]
-    Binary {
-        /// The file.
-        path: PathBuf,
-        /// The line of the character, from 1 on.
-        line: usize,
-        /// The first character that no text has.
-        character: char,
-    },
-    /// An .epub file that breaks the rules of its format.
-    #[error("{}: damaged .epub: {reason}", path.display())]
-    DamagedEpub {
-        /// The file.
-        path: PathBuf,
-        /// What the reader of the format says.
-        reason: String,
-    },
+    Binary { path: PathBuf, line: usize, character: char },
+    /// The library was compiled without the feature `epub`.
+    #[error("{}: .epub files are not supported: this program was built without the feature `epub`", path.display())]
+    EpubUnsupported { path: PathBuf },
+    #[error("{}: corrupt .epub: {reason}", path.display())]
+    CorruptEpub { path: PathBuf, reason: String },
     /// A line of a tagged book is not `word TAB pos TAB ner`.
     #[error(
         "{path}:{line}: expected `word`, tab, part of speech, tab, entity class; found `{found}`",
         path = .path.display()
     )]
-    TaggedLine {
-        /// The file.
-        path: PathBuf,
-        /// Line number from 1.
-        line: usize,
-        /// The line.
-        found: String,
-    },
-    /// A tag that Stanford's tools don't have.
+    TaggedLine { path: PathBuf, line: usize, found: String },
+    /// A tag that Stanford's tools do not have; `kind` is the column.
     #[error("{path}:{line}: unknown {kind}: `{found}`", path = .path.display())]
-    UnknownTag {
-        /// The file.
-        path: PathBuf,
-        /// Line number from 1.
-        line: usize,
-        /// Which of the two columns.
-        kind: &'static str,
-        /// The tag.
-        found: String,
-    },
-    /// A tagger's weights are unusable.
-    #[error("{place}: {damage}", place = place(.path.as_deref()))]
-    Weights {
-        /// The file; none where the bytes came from memory.
-        path: Option<PathBuf>,
-        /// What is wrong with them.
-        damage: String,
-    },
+    UnknownTag { path: PathBuf, line: usize, kind: &'static str, found: String },
+    /// A tagger's weights are unusable; without a path if they came from memory.
+    #[error("{}: {reason}", path_or_weights(path.as_deref()))]
+    Weights { path: Option<PathBuf>, reason: String },
 }
 
 impl Error {
-    /// Why something can't be read.
+    /// Why something cannot be read.
     pub(crate) fn reading(path: &Path, source: io::Error) -> Self {
         let path = path.into();
         match source.kind() {
@@ -116,48 +59,35 @@ impl Error {
         }
     }
 
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+    /// What can be done about it.
+    pub fn remedy(&self) -> Option<Remedy> {
         Some(match self {
-            Self::Missing { path } => {
-                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-                let folder = folder.map_or(".".into(), |folder| folder.display().to_string());
-                format!("is the name spelled right? `ls {folder}` shows what is there")
-            }
-            Self::Folder { path } => {
-                format!("name one of the books in it: `ls {}` shows them", path.display())
-            }
-            Self::NoFolder { .. } => "name the folder that the file is in".into(),
-            Self::NoBooks { .. } => {
-                "books are recognised by their endings: rename plain text to `.txt`".into()
-            }
+            Self::Missing { .. } => Remedy::advice("check the spelling of the path"),
+            Self::Folder { .. } => Remedy::advice("name one of the books in it"),
+            Self::NotAFolder { .. } => Remedy::advice("name the folder that the file is in"),
+            Self::NoBooks { .. } => Remedy::advice(
+                "books are recognised by their extensions: rename plain text to `.txt`",
+            ),
             Self::Io { .. } => return None,
-            Self::TooLong { .. } => "cut a collection into one file a book".into(),
-            Self::TaggedLine { .. } | Self::UnknownTag { .. } => {
-                "`goldilocks tag BOOK` shows how a tagged book is written".into()
+            Self::TooLong { .. } => Remedy::advice("cut a collection into one file per book"),
+            Self::TaggedLine { .. } | Self::UnknownTag { .. } => Remedy::TagBooks,
+            Self::Weights { .. } => Remedy::TrainTagger,
+            Self::Empty { .. } => Remedy::ReplaceBook { plain_text: false },
+            Self::CorruptEpub { .. } => Remedy::ReplaceBook { plain_text: true },
+            Self::EpubUnsupported { .. } => Remedy::advice("use the book's plain text (.txt)"),
+            Self::Binary { path, .. } if path.extension().is_some_and(|found| found == "txt") => {
+                Remedy::advice(
+                    "check that it is a text file; the name of an .epub file must end in `.epub`",
+                )
             }
-            Self::Weights { .. } => "make the weights again with `goldilocks train-tagger`".into(),
-            Self::Empty { .. } => {
-                "was the download interrupted? fetch the book again, or leave it out with `build --skip-bad`".into()
-            },
-            Self::Binary { path, .. } => {
-                let ending = path.extension().and_then(|ending| ending.to_str());
-                match ending {
-                    Some("txt") => {
-                        "is this a text file under a wrong name? an .epub file must end in `.epub`"
-                    }
-                    _ => "only plain text and .epub files can be read: convert the book first",
-                }
-                .into()
-            }
-            Self::DamagedEpub { .. } => {
-                "fetch the book again, use its plain text (.txt), or leave it out with `build --skip-bad`".into()
-            }
+            Self::Binary { .. } => Remedy::advice(
+                "only plain text and .epub files can be read: convert the book first",
+            ),
         })
     }
 }
 
-fn place(path: Option<&Path>) -> String {
+fn path_or_weights(path: Option<&Path>) -> String {
     path.map_or("weights".into(), |path| path.display().to_string())
 }
 
@@ -168,32 +98,35 @@ mod tests {
     use super::*;
 
     fn check(error: Error, expected: Expect) {
-        expected.assert_eq(&format!("error: {error}\nhint: {}", error.hint().unwrap_or_default()));
+        expected.assert_eq(&format!(
+            "error: {error}\nhint: {}",
+            error.remedy().map_or(String::new(), |remedy| remedy.to_string())
+        ));
     }
 
     #[test]
-    fn messages_about_files_name_the_place_and_the_way_out() {
+    fn messages_about_files_name_the_path_and_a_remedy() {
         let path = PathBuf::from("tales/bears.txt");
         check(
             Error::Missing { path: path.clone() },
             expect![[r#"
-            error: tales/bears.txt: no such file or folder
-            hint: is the name spelled right? `ls tales` shows what is there"#]],
+                error: tales/bears.txt: no such file or folder
+                hint: check the spelling of the path"#]],
         );
         check(
             Error::Missing { path: "bears.txt".into() },
             expect![[r#"
-            error: bears.txt: no such file or folder
-            hint: is the name spelled right? `ls .` shows what is there"#]],
+                error: bears.txt: no such file or folder
+                hint: check the spelling of the path"#]],
         );
         check(
             Error::Folder { path: "tales".into() },
             expect![[r#"
                 error: tales: expected a book, found a folder
-                hint: name one of the books in it: `ls tales` shows them"#]],
+                hint: name one of the books in it"#]],
         );
         check(
-            Error::NoFolder { path: path.clone() },
+            Error::NotAFolder { path: path.clone() },
             expect![[r#"
             error: tales/bears.txt: expected a folder, found a file
             hint: name the folder that the file is in"#]],
@@ -201,8 +134,8 @@ mod tests {
         check(
             Error::NoBooks { path: "tales".into() },
             expect![[r#"
-            error: tales: no books: expected .txt or .epub files in it or below
-            hint: books are recognised by their endings: rename plain text to `.txt`"#]],
+                error: tales: no books: expected .txt or .epub files in it or below
+                hint: books are recognised by their extensions: rename plain text to `.txt`"#]],
         );
         check(
             Error::Io { path, source: io::ErrorKind::PermissionDenied.into() },
@@ -213,19 +146,19 @@ mod tests {
     }
 
     #[test]
-    fn messages_about_books_name_the_place_and_the_way_out() {
+    fn messages_about_books_name_the_path_and_a_remedy() {
         let path = PathBuf::from("tales/bears.txt");
         check(
             Error::Empty { path: path.clone() },
             expect![[r#"
                 error: tales/bears.txt: expected a book, found no text
-                hint: was the download interrupted? fetch the book again, or leave it out with `build --skip-bad`"#]],
+                hint: fetch the book again, or leave it out"#]],
         );
         check(
             Error::Binary { path: path.clone(), line: 3, character: '\0' },
             expect![[r#"
                 error: tales/bears.txt:3: expected text, found control character U+0000
-                hint: is this a text file under a wrong name? an .epub file must end in `.epub`"#]],
+                hint: check that it is a text file; the name of an .epub file must end in `.epub`"#]],
         );
         check(
             Error::Binary { path: "bears.mobi".into(), line: 1, character: '\u{1}' },
@@ -234,39 +167,39 @@ mod tests {
                 hint: only plain text and .epub files can be read: convert the book first"#]],
         );
         check(
-            Error::DamagedEpub { path: "bears.epub".into(), reason: "no container".into() },
+            Error::CorruptEpub { path: "bears.epub".into(), reason: "no container".into() },
             expect![[r#"
-                error: bears.epub: damaged .epub: no container
-                hint: fetch the book again, use its plain text (.txt), or leave it out with `build --skip-bad`"#]],
+                error: bears.epub: corrupt .epub: no container
+                hint: fetch the book again, use its plain text (.txt), or leave it out"#]],
         );
         check(
             Error::TooLong { path },
             expect![[r#"
                 error: tales/bears.txt: expected a book of at most 256 MiB, found more
-                hint: cut a collection into one file a book"#]],
+                hint: cut a collection into one file per book"#]],
         );
     }
 
     #[test]
-    fn messages_about_taggers_name_the_place_and_the_way_out() {
+    fn messages_about_taggers_name_the_path_and_a_remedy() {
         let path = PathBuf::from("tales/bears.txt");
         check(
             Error::TaggedLine { path: path.clone(), line: 2, found: "bear NN".into() },
             expect![[r#"
                 error: tales/bears.txt:2: expected `word`, tab, part of speech, tab, entity class; found `bear NN`
-                hint: `goldilocks tag BOOK` shows how a tagged book is written"#]],
+                hint: tag books to get files of the right form"#]],
         );
         check(
             Error::UnknownTag { path, line: 2, kind: "entity class", found: "THING".into() },
             expect![[r#"
                 error: tales/bears.txt:2: unknown entity class: `THING`
-                hint: `goldilocks tag BOOK` shows how a tagged book is written"#]],
+                hint: tag books to get files of the right form"#]],
         );
         check(
-            Error::Weights { path: Some("bears.tagger".into()), damage: "it is torn".into() },
+            Error::Weights { path: Some("bears.tagger".into()), reason: "it is torn".into() },
             expect![[r#"
                 error: bears.tagger: it is torn
-                hint: make the weights again with `goldilocks train-tagger`"#]],
+                hint: train the tagger again"#]],
         );
     }
 }

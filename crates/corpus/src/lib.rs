@@ -1,10 +1,11 @@
-//! From a book to tagged sentences (§2): the place of the Stanford Core NLP toolkit in the paper.
+//! From a book to tagged sentences (§2): what the paper used the Stanford Core NLP toolkit for.
 //!
 //! ```text
 //! file ──read──▶ text ──gutenberg──▶ the tale alone ──words──▶ tokens ──sentences──▶ sentences ──tagger──▶ Book
 //! ```
 
 pub mod detokenise;
+#[cfg(feature = "epub")]
 mod epub;
 mod error;
 pub mod gutenberg;
@@ -22,22 +23,22 @@ pub use sentences::tokenise;
 pub use tagger::Tagger;
 pub use tags::{Entity, PartOfSpeech};
 
-/// A token of a book with what the tagger says of it.
+/// A token of a book with its tags.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// The token as it stands in CBT files (`` ` ` ``, `''`, `n't` and `-LRB-` included).
+    /// The token as in CBT files (`` ` ` ``, `''`, `n't` and `-LRB-` included).
     pub text: String,
     /// Part of speech, a Penn Treebank tag.
     pub pos: PartOfSpeech,
-    /// Entity class of the mention that the word stands in.
+    /// Entity class of the mention that the word belongs to.
     pub entity: Entity,
 }
 
 /// A book as the question builder reads it: named, cut into sentences, tagged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Book {
-    /// File name without folder and ending.
+    /// File name without folder and extension.
     pub name: String,
-    /// The running text.
+    /// The running text, tagged.
     pub sentences: Vec<Vec<Word>>,
 }

@@ -1,7 +1,7 @@
 //! Files → text: the books of a folder, and a book's text in UTF-8 with `\n` at the end of lines.
 //!
-//! Plain text may be UTF-8 with or without a byte-order mark, UTF-16 with one, or Windows-1252 (which holds Latin-1 but
-//! for control characters); what is hardly UTF-8 is taken for the last.
+//! Plain text may be UTF-8 with or without a byte-order mark, UTF-16 with one, or Windows-1252 (which includes Latin-1
+//! except for control characters); what is not even nearly UTF-8 is taken for the last.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -10,15 +10,17 @@ use std::path::{Path, PathBuf};
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
-use crate::{Error, epub};
+use crate::Error;
+#[cfg(feature = "epub")]
+use crate::epub;
 
-/// The longest book in bytes: far more than any has, and an end to devices and to files that unpack without one.
+/// The longest book in bytes: far more than any has, and a limit for devices and for files that never stop unpacking.
 pub(crate) const MAX_BOOK: usize = 256 << 20;
 
-/// A book's text, from an .epub file if it is called so, else from plain text.
+/// Reads a book's text, from an .epub file if its extension says so (feature `epub`), else from plain text.
 ///
 /// # Errors
-/// If the file is missing, a folder, unreadable, empty, too long, not a text, or a damaged .epub.
+/// If the file is missing, a folder, unreadable, empty, too long, not text, or a corrupt .epub.
 pub fn read_text(path: &Path) -> Result<String, Error> {
     if path.is_dir() {
         return Err(Error::Folder { path: path.into() });
@@ -31,16 +33,19 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
     text_of(bytes, path)
 }
 
-/// The text in the bytes of a book's file, whose path says of which kind it is.
+/// The text in the bytes of a book's file, whose kind follows from the extension of its path.
 ///
 /// # Errors
-/// If it is empty, too long, not a text, or a damaged .epub.
+/// If it is empty, too long, not text, or a corrupt .epub.
 pub fn text_of(bytes: Vec<u8>, path: &Path) -> Result<String, Error> {
     if bytes.len() > MAX_BOOK {
         return Err(Error::TooLong { path: path.into() });
     }
     let text = if has_ending(path, "epub") {
-        epub::text(bytes, path, MAX_BOOK)?
+        #[cfg(not(feature = "epub"))]
+        return Err(Error::EpubUnsupported { path: path.into() });
+        #[cfg(feature = "epub")]
+        epub::text(&bytes, path, MAX_BOOK)?
     } else {
         plain_text(&bytes, path)?
     };
@@ -56,7 +61,7 @@ pub fn text_of(bytes: Vec<u8>, path: &Path) -> Result<String, Error> {
 /// If the folder is missing, unreadable, a file, or has no books.
 pub fn books_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     if folder.is_file() {
-        return Err(Error::NoFolder { path: folder.into() });
+        return Err(Error::NotAFolder { path: folder.into() });
     }
     let mut books = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -91,14 +96,14 @@ fn plain_text(bytes: &[u8], path: &Path) -> Result<String, Error> {
     let text = with_line_feeds(decode(bytes));
     match first_of_too_many_controls(&text) {
         None => Ok(text),
-        Some((place, character)) => {
-            let line = 1 + text[..place].matches('\n').count();
+        Some((index, character)) => {
+            let line = 1 + text[..index].matches('\n').count();
             Err(Error::Binary { path: path.into(), line, character })
         }
     }
 }
 
-/// Bytes as text, without the byte-order mark.
+/// Decodes bytes as text, without the byte-order mark.
 pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     let (encoding, mark) = Encoding::for_bom(bytes).unwrap_or((UTF_8, 0));
     let bytes = &bytes[mark..];
@@ -115,7 +120,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Whether there are more characters of several bytes in UTF-8 than bytes that are none: a UTF-8 file with a few damaged
+/// Returns whether there are more multi-byte characters of UTF-8 than invalid bytes: a UTF-8 file with a few wrong
 /// bytes must not lose all its quotation marks.
 fn is_nearly_utf_8(bytes: &[u8]) -> bool {
     let (mut right, mut wrong) = (0, 0);
@@ -135,8 +140,8 @@ fn with_line_feeds(text: Cow<'_, str>) -> String {
     }
 }
 
-/// The first control character that plain text has no use for, if one of them is NUL or there are many: old files have
-/// a stray one here and there, and DOS's end-of-file mark.
+/// The first control character that does not belong in plain text, if one of them is NUL or there are many: old files
+/// have a stray one here and there, and DOS's end-of-file mark.
 fn first_of_too_many_controls(text: &str) -> Option<(usize, char)> {
     const MANY_IN: usize = 200;
     let is_odd = |&(_, c): &(usize, char)| c < ' ' && !matches!(c, '\t' | '\n' | '\x0c' | '\x1a');
@@ -160,7 +165,7 @@ mod tests {
         read_text(&path)
     }
 
-    /// An error's message with the folder, which is another one in each run, left out.
+    /// An error's message without the folder, which differs from run to run.
     fn message(error: &Error, folder: &Path) -> String {
         error.to_string().replace(&folder.display().to_string(), "FOLDER")
     }
@@ -184,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_byte_does_not_spoil_the_rest_of_a_text() {
+    fn a_wrong_byte_does_not_spoil_the_rest_of_a_text() {
         assert_eq!(read(b"\xe2\x80\x9cN\xe9,\xe2\x80\x9d said").unwrap(), "“Né,” said");
         assert_eq!(read(b"\xef\xbb\xbfN\xe9 said").unwrap(), "Né said");
         // A capital before a dash in Windows-1252 happens to be a character of UTF-8.
@@ -205,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_book_is_an_error() {
+    fn what_is_not_a_book_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let mut messages = String::new();
@@ -220,8 +225,6 @@ mod tests {
             ("blank.txt", b"\xef\xbb\xbf \r\n\n"),
             ("picture.txt", b"\x89PNG\r\n\x1a\nIHDR\x00\x00"),
             ("noise.txt", b"so\nfar \x01\x02 so good"),
-            ("text.epub", b"Once upon a time"),
-            ("cut.epub", b"PK\x03\x04 and no more"),
         ] {
             fs::write(folder.join(name), bytes).unwrap();
             note(read_text(&folder.join(name)));
@@ -233,10 +236,26 @@ mod tests {
             FOLDER/blank.txt: expected a book, found no text
             FOLDER/picture.txt:3: expected text, found control character U+0000
             FOLDER/noise.txt:2: expected text, found control character U+0001
-            FOLDER/text.epub: damaged .epub: invalid Zip archive: Could not find EOCD
-            FOLDER/cut.epub: damaged .epub: invalid Zip archive: Could not find EOCD
         "#]]
         .assert_eq(&messages);
+    }
+
+    #[cfg(feature = "epub")]
+    #[test]
+    fn what_is_not_an_epub_file_is_an_error() {
+        for bytes in [&b"Once upon a time"[..], b"PK\x03\x04 and no more"] {
+            let error = text_of(bytes.to_vec(), Path::new("cut.epub")).unwrap_err();
+            expect!["cut.epub: corrupt .epub: invalid Zip archive: Could not find EOCD"]
+                .assert_eq(&error.to_string());
+        }
+    }
+
+    #[cfg(not(feature = "epub"))]
+    #[test]
+    fn without_support_for_epub_files_they_are_refused() {
+        let error = text_of(b"PK".to_vec(), Path::new("cut.epub")).unwrap_err();
+        expect!["cut.epub: .epub files are not supported: this program was built without the feature `epub`"]
+            .assert_eq(&error.to_string());
     }
 
     #[test]
@@ -246,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn books_stand_in_byte_order_of_their_paths() {
+    fn books_are_in_byte_order_of_their_paths() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         fs::create_dir(folder.join("more")).unwrap();
@@ -260,7 +279,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_loop_of_links_and_names_that_are_no_text_stop_nobody() {
+    fn loops_of_links_and_names_that_are_not_text_do_no_harm() {
         use std::ffi::OsStr;
         use std::os::unix::{ffi::OsStrExt as _, fs::symlink};
 

@@ -212,12 +212,12 @@ impl BuildOptions {
 
 /// Whether the fault is the book's own: one that is not there was named wrongly.
 fn is_bad_book(error: &Error) -> bool {
-    use corpus::Error::{Binary, DamagedEpub, Empty, Io, TooLong};
+    use corpus::Error::{Binary, CorruptEpub, Empty, Io, TooLong};
     matches!(
         error,
         Error::Questions(questions::Error::TooFewSentences { .. })
             | Error::Corpus(
-                Binary { .. } | DamagedEpub { .. } | Empty { .. } | Io { .. } | TooLong { .. }
+                Binary { .. } | CorruptEpub { .. } | Empty { .. } | Io { .. } | TooLong { .. }
             )
     )
 }

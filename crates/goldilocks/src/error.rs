@@ -136,7 +136,7 @@ impl Error {
     pub fn hint(&self) -> Option<Remedy> {
         let advice = |text: &'static str| Some(Remedy::advice(text));
         match self {
-            Self::Corpus(error) => error.hint().map(Remedy::advice),
+            Self::Corpus(error) => error.remedy(),
             Self::Questions(error) => error.hint().map(Remedy::advice),
             Self::Ngram(error) => error.remedy(),
             Self::Numerics(error) => error.hint().map(Remedy::advice),

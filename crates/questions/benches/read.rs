@@ -77,9 +77,7 @@ fn read_jsonl(bencher: Bencher) {
 fn read_compact(bencher: Bencher) {
     let text = text();
     let contents = compact::encode(&set(&text));
-    bencher
-        .counter(BytesCount::of_str(&text))
-        .bench(|| compact::decode(&contents[0], &contents[1], Some(&contents[2])));
+    bencher.counter(BytesCount::of_str(&text)).bench(|| compact::decode(&contents));
 }
 
 #[divan::bench]

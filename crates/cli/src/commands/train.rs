@@ -52,7 +52,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let training = TrainOptions {
         seed: options.seed,
         device: options.device.device,
-        data: set.fingerprint_of(&sets::LEARNT_FROM),
+        data: sets::hash(&options.data)?,
         program: program(),
         ..training
     };

@@ -1,6 +1,6 @@
-//! How a book writes its words: a word that never stands in lower case is probably a name.
+//! How a book writes its words: a word that is never in lower case is probably a name.
 //!
-//! Input: the tokens of the whole book, untagged. Output: for each word one of nine habits.
+//! Input: the tokens of the whole book, untagged. Output: a [`CaseHabit`] per word.
 
 use super::description::{Setting, is_all_capitals};
 use base::Vocabulary;
@@ -12,24 +12,50 @@ pub struct Casing {
     counts: Vec<[u32; 3]>,
 }
 
-/// A way of writing a word that says something about it.
+/// A way of writing a word that is evidence of its case.
 #[derive(Clone, Copy)]
 enum Form {
     Lower = 0,
-    /// With a capital where no sentence starts.
+    /// With a capital in the middle of a sentence.
     Capital = 1,
     /// With a capital where a sentence may start.
     Initial = 2,
 }
 
-/// The form of a token, unless it tells nothing: no letter first, a heading, capitals throughout.
+/// How a book writes a word elsewhere. The numbers are part of the tagger's features: trained weights depend on them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaseHabit {
+    /// The word occurs nowhere else, or once or twice and only where a sentence may start.
+    Unknown = 0,
+    /// Only where a sentence may start, three times or more: nothing is known of its case, but it is frequent.
+    OnlyInitial = 1,
+    /// Three times or more with a capital within a sentence and never in lower case: almost certainly a name.
+    AlwaysCapital = 2,
+    /// Once or twice with a capital within a sentence and never in lower case: probably a name.
+    RarelyButCapital = 3,
+    /// Three times or more in lower case and never with a capital within a sentence: almost certainly no name.
+    AlwaysLower = 4,
+    /// Once or twice in lower case and never with a capital within a sentence: probably no name.
+    RarelyButLower = 5,
+    /// Both, in lower case at least four times as often: a common word that is sometimes a name or in a title.
+    MostlyLower = 6,
+    /// Both, with a capital at least four times as often: a name that is sometimes a common word.
+    MostlyCapital = 7,
+    /// Both, neither much more often than the other.
+    Mixed = 8,
+}
+
+/// The form of a token, unless it is no evidence: no letter first, in a heading, capitals throughout.
 fn form(token: &str, setting: Setting) -> Option<Form> {
     let first = token.chars().next().filter(|c| c.is_alphabetic())?;
-    match () {
-        () if setting.heading || is_all_capitals(token) => None,
-        () if !first.is_uppercase() => Some(Form::Lower),
-        () if setting.initial => Some(Form::Initial),
-        () => Some(Form::Capital),
+    if setting.heading || is_all_capitals(token) {
+        None
+    } else if !first.is_uppercase() {
+        Some(Form::Lower)
+    } else if setting.initial {
+        Some(Form::Initial)
+    } else {
+        Some(Form::Capital)
     }
 }
 
@@ -43,8 +69,8 @@ impl Casing {
         }
     }
 
-    /// The habit of the book with a word, one occurrence of the given token left out.
-    pub fn elsewhere(&self, token: &str, setting: Setting) -> u64 {
+    /// The habit of the book with a word, without one occurrence of the given token.
+    pub fn elsewhere(&self, token: &str, setting: Setting) -> CaseHabit {
         let word = self.words.get(&token.to_lowercase());
         let mut counts = word.map_or([0; 3], |word| self.counts[word.index()]);
         if let Some(form) = form(token, setting) {
@@ -52,15 +78,15 @@ impl Casing {
         }
         let [lower, capital, initial] = counts;
         match (lower, capital) {
-            (0, 0) if initial > 2 => 1,
-            (0, 0) => 0,
-            (0, 3..) => 2,
-            (0, _) => 3,
-            (3.., 0) => 4,
-            (_, 0) => 5,
-            _ if lower >= 4 * capital => 6,
-            _ if capital >= 4 * lower => 7,
-            _ => 8,
+            (0, 0) if initial > 2 => CaseHabit::OnlyInitial,
+            (0, 0) => CaseHabit::Unknown,
+            (0, 3..) => CaseHabit::AlwaysCapital,
+            (0, _) => CaseHabit::RarelyButCapital,
+            (3.., 0) => CaseHabit::AlwaysLower,
+            (_, 0) => CaseHabit::RarelyButLower,
+            _ if lower >= 4 * capital => CaseHabit::MostlyLower,
+            _ if capital >= 4 * lower => CaseHabit::MostlyCapital,
+            _ => CaseHabit::Mixed,
         }
     }
 }
@@ -78,19 +104,19 @@ mod tests {
         let mut casing = Casing::default();
         casing.count("Bear", INSIDE, 1);
         casing.count("bear", INSIDE, 1);
-        assert_eq!(casing.elsewhere("Bear", INSIDE), 5);
-        assert_eq!(casing.elsewhere("bear", INSIDE), 3);
-        assert_eq!(casing.elsewhere("Bear", INITIAL), 8);
-        assert_eq!(casing.elsewhere("Wolf", INSIDE), 0);
+        assert_eq!(casing.elsewhere("Bear", INSIDE), CaseHabit::RarelyButLower);
+        assert_eq!(casing.elsewhere("bear", INSIDE), CaseHabit::RarelyButCapital);
+        assert_eq!(casing.elsewhere("Bear", INITIAL), CaseHabit::Mixed);
+        assert_eq!(casing.elsewhere("Wolf", INSIDE), CaseHabit::Unknown);
     }
 
     #[test]
-    fn headings_and_capitals_throughout_tell_nothing() {
+    fn headings_and_capitals_throughout_are_no_evidence() {
         let mut casing = Casing::default();
         casing.count("Bear", HEADING, 5);
         casing.count("BEAR", INSIDE, 5);
         casing.count("''", INSIDE, 5);
-        assert_eq!(casing.elsewhere("Bear", INSIDE), 0);
-        assert_eq!(casing.elsewhere("''", INSIDE), 0);
+        assert_eq!(casing.elsewhere("Bear", INSIDE), CaseHabit::Unknown);
+        assert_eq!(casing.elsewhere("''", INSIDE), CaseHabit::Unknown);
     }
 }

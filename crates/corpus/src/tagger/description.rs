@@ -1,5 +1,6 @@
 //! What the feature templates may ask about a word in its setting, as numbers ready for hashing.
 
+use super::casing::CaseHabit;
 use super::{feature_key::hash_text, lexicon::Lexicon};
 
 /// Where a token stands; with its text, this decides its whole [`Description`].
@@ -31,7 +32,7 @@ pub struct Description {
     pub coarse: u64,
     /// Bits: capital, initial, all capitals, heading, hyphen, digit.
     pub flags: u64,
-    /// How the word is written elsewhere in the book (see [`Casing`](super::casing::Casing)).
+    /// How the word is written elsewhere in the book, a [`CaseHabit`].
     pub casing: u64,
     /// The part of speech that the word always gets.
     pub certain_pos: Option<u8>,
@@ -62,8 +63,8 @@ const HYPHEN: u64 = 1 << 4;
 const DIGIT: u64 = 1 << 5;
 
 impl Description {
-    /// Describes a token; `casing` says how its word is written elsewhere in the book.
-    pub fn new(token: &str, setting: Setting, casing: u64, lexicon: &Lexicon) -> Self {
+    /// Describes a token; `habit` is how the book writes its word elsewhere.
+    pub fn new(token: &str, setting: Setting, habit: CaseHabit, lexicon: &Lexicon) -> Self {
         let lower = token.to_lowercase();
         let (fine, coarse) = lexicon.classes(&lower);
         let lower = lower.replace(|c: char| c.is_ascii_digit(), "0");
@@ -87,7 +88,7 @@ impl Description {
             fine,
             coarse,
             flags,
-            casing,
+            casing: habit as u64,
             certain_pos: lexicon.pos.get(token),
             certain_entity: lexicon.entity.get(token),
         }

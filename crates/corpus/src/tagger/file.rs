@@ -22,30 +22,30 @@ use base::files;
 const MAGIC: &[u8; 12] = b"goldi-tagger";
 const VERSION: u32 = 1;
 const HEADER: usize = 36;
-/// Far more than any tagger needs: a damaged length can't make the reader ask for more.
+/// Far more than any tagger needs: a wrong length cannot make the reader allocate more.
 const MAX_BODY: usize = 64 << 20;
 /// Zstandard's level for small files that are packed once.
 const LEVEL: i32 = 19;
 
 /// Why bytes are no tagger; the path is added by who read them.
-type Damage = String;
+type Reason = String;
 
 impl Tagger {
     /// Unpacks a weights file.
     ///
     /// # Errors
-    /// If the bytes are not a whole, undamaged weights file of this version.
+    /// If the bytes are not a complete weights file of this version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        parse(bytes).map_err(|damage| Error::Weights { path: None, damage })
+        parse(bytes).map_err(|reason| Error::Weights { path: None, reason })
     }
 
     /// Reads a weights file.
     ///
     /// # Errors
-    /// If it can't be read, or is not a whole, undamaged weights file of this version.
+    /// If it can't be read, or is not a complete weights file of this version.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let bytes = std::fs::read(path).map_err(|source| Error::reading(path, source))?;
-        parse(&bytes).map_err(|damage| Error::Weights { path: Some(path.to_owned()), damage })
+        parse(&bytes).map_err(|reason| Error::Weights { path: Some(path.to_owned()), reason })
     }
 
     /// Packs the tagger into the bytes of a weights file.
@@ -67,7 +67,7 @@ impl Tagger {
     }
 }
 
-fn parse(bytes: &[u8]) -> Result<Tagger, Damage> {
+fn parse(bytes: &[u8]) -> Result<Tagger, Reason> {
     if bytes.len() < HEADER || &bytes[..12] != MAGIC {
         return Err("it is not a weights file of this program".into());
     }
@@ -79,7 +79,7 @@ fn parse(bytes: &[u8]) -> Result<Tagger, Damage> {
     let body_len = header.u32()? as usize;
     let packed = &bytes[HEADER..];
     if Sha256::digest(packed)[..16] != *header.0 {
-        return Err("its checksum is wrong: the file is damaged or cut off".into());
+        return Err("its checksum is wrong: the file is corrupt or cut off".into());
     }
     if body_len > MAX_BODY {
         return Err(format!("expected at most {MAX_BODY} bytes unpacked, found {body_len}"));
@@ -132,7 +132,7 @@ fn put_weights<const L: usize>(body: &mut Vec<u8>, weights: &Weights<L>) {
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    fn take(&mut self, length: usize) -> Result<&'a [u8], Damage> {
+    fn take(&mut self, length: usize) -> Result<&'a [u8], Reason> {
         let (taken, rest) = self
             .0
             .split_at_checked(length)
@@ -141,12 +141,12 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    fn u32(&mut self) -> Result<u32, Damage> {
+    fn u32(&mut self) -> Result<u32, Reason> {
         let bytes = self.take(4)?.try_into().expect("four were taken");
         Ok(u32::from_le_bytes(bytes))
     }
 
-    fn words(&mut self) -> Result<Vocabulary, Damage> {
+    fn words(&mut self) -> Result<Vocabulary, Reason> {
         let length = self.u32()? as usize;
         let lines = std::str::from_utf8(self.take(length)?).map_err(|error| error.to_string())?;
         let mut words = Vocabulary::default();
@@ -158,12 +158,12 @@ impl<'a> Reader<'a> {
         Ok(words)
     }
 
-    fn classes(&mut self, n_words: usize) -> Result<Vec<u16>, Damage> {
+    fn classes(&mut self, n_words: usize) -> Result<Vec<u16>, Reason> {
         let bytes = self.take(2 * n_words)?;
         Ok(bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect())
     }
 
-    fn lexicon(&mut self) -> Result<Lexicon, Damage> {
+    fn lexicon(&mut self) -> Result<Lexicon, Reason> {
         let known = self.words()?;
         let fine = self.classes(known.len())?;
         let coarse = self.classes(known.len())?;
@@ -172,13 +172,13 @@ impl<'a> Reader<'a> {
         Ok(Lexicon { known, fine, coarse, pos, entity })
     }
 
-    fn certain(&mut self, n_tags: usize) -> Result<Certain, Damage> {
+    fn certain(&mut self, n_tags: usize) -> Result<Certain, Reason> {
         let words = self.words()?;
         let tags = self.tags(words.len(), n_tags)?.to_vec();
         Ok(Certain { words, tags })
     }
 
-    fn tags(&mut self, count: usize, n_tags: usize) -> Result<&'a [u8], Damage> {
+    fn tags(&mut self, count: usize, n_tags: usize) -> Result<&'a [u8], Reason> {
         let tags = self.take(count)?;
         match tags.iter().find(|&&tag| usize::from(tag) >= n_tags) {
             Some(tag) => Err(format!("expected tags below {n_tags}, found {tag}")),
@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn weights<const L: usize>(&mut self, n_tags: usize) -> Result<Weights<L>, Damage> {
+    fn weights<const L: usize>(&mut self, n_tags: usize) -> Result<Weights<L>, Reason> {
         let n_keys = self.u32()? as usize;
         let [b0, b1, b2, b3] =
             [self.take(n_keys)?, self.take(n_keys)?, self.take(n_keys)?, self.take(n_keys)?];
@@ -276,7 +276,7 @@ mod tests {
         zstd::bulk::decompress(&bytes[HEADER..], MAX_BODY).unwrap()
     }
 
-    fn damage(bytes: &[u8]) -> String {
+    fn reason(bytes: &[u8]) -> String {
         Tagger::from_bytes(bytes).map(|_| ()).unwrap_err().to_string()
     }
 
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_named() {
+    fn corruption_is_named() {
         let good = small_tagger().to_bytes();
         let mut version = good.clone();
         version[12] = 9;
@@ -311,20 +311,20 @@ mod tests {
         let mut twice = small_tagger();
         twice.pos.entries[1].tag = 0;
         let messages = [
-            damage(b"PK\x03\x04"),
-            damage(&version),
-            damage(&flipped),
-            damage(&good[..good.len() - 1]),
-            damage(&long),
-            damage(&file_of(&left_over, 1)),
-            damage(&file_of(short, 1)),
-            damage(&twice.to_bytes()),
+            reason(b"PK\x03\x04"),
+            reason(&version),
+            reason(&flipped),
+            reason(&good[..good.len() - 1]),
+            reason(&long),
+            reason(&file_of(&left_over, 1)),
+            reason(&file_of(short, 1)),
+            reason(&twice.to_bytes()),
         ];
         expect![[r#"
             weights: it is not a weights file of this program
             weights: expected format version 1, found 9
-            weights: its checksum is wrong: the file is damaged or cut off
-            weights: its checksum is wrong: the file is damaged or cut off
+            weights: its checksum is wrong: the file is corrupt or cut off
+            weights: its checksum is wrong: the file is corrupt or cut off
             weights: expected at most 67108864 bytes unpacked, found 4294967295
             weights: 1 bytes are left over at its end
             weights: expected 4 more bytes, found 3
@@ -345,9 +345,9 @@ mod tests {
             let _ = Tagger::from_bytes(&file_of(&bytes, 1));
         }
 
-        /// The checksum is made to fit, so that the damage reaches the reader of the body.
+        /// The checksum is made to fit, so that the change reaches the reader of the body.
         #[test]
-        fn a_damaged_body_gives_a_tagger_that_tags_or_an_error(
+        fn a_changed_body_gives_a_tagger_that_tags_or_an_error(
             place: prop::sample::Index, byte: u8, cut: prop::sample::Index,
         ) {
             let mut body = body(&small_tagger());

@@ -135,14 +135,10 @@ fn rows<'s>(
     for row in plan {
         let (name, label) = match &row.beyond {
             Some(label) => (row.name.clone(), label.clone()),
-            None => {
-                let name = row.entry.name;
-                (name.to_owned(), report::paper::label(name).unwrap_or(name).to_owned())
-            }
+            None => (row.entry.name.to_owned(), row.entry.row.to_owned()),
         };
         rows.push(Row {
             name,
-            paper_row: row.paper_row.clone(),
             label,
             settings: row.changed.clone(),
             runs: engine.runs(row)?,
@@ -154,7 +150,6 @@ fn rows<'s>(
             of.iter().flat_map(|name| plan.iter().find(|row| row.name == *name)).collect();
         rows.push(Row {
             name: name.clone(),
-            paper_row: None,
             label: label.clone(),
             settings: Vec::new(),
             runs: engine.combined_runs(name, &members)?,
@@ -182,18 +177,18 @@ fn make_all(engine: &Engine<'_>, plan: &[PlannedRow], reporter: &dyn Reporter) -
 }
 
 impl ReproduceOptions {
-    /// The questions to learn from, the fingerprint that identifies them, and where they come from.
+    /// The questions to learn from, the hash that identifies them, and where they come from.
     fn questions(
         &self,
         folder: &Path,
         embedded: Embedded,
         reporter: &dyn Reporter,
     ) -> Result<(QuestionSet, String, Source)> {
-        let (is_built, set, source) = match &self.data {
+        let (is_built, set, source, path) = match &self.data {
             Some(path) => {
                 let set = sets::open(path, &SetOptions::all(self.skip_bad), &[], reporter)?;
                 let source = sets::source(path, &set);
-                (false, set, source)
+                (false, set, source, path.clone())
             }
             None => {
                 let path = folder.join("questions");
@@ -202,19 +197,19 @@ impl ReproduceOptions {
                     Embedded::News => Source::News,
                 };
                 match self.built_before(&path) {
-                    Some(set) => (false, set, source),
-                    None => (true, self.build_embedded(&path, embedded, reporter)?, source),
+                    Some(set) => (false, set, source, path),
+                    None => (true, self.build_embedded(&path, embedded, reporter)?, source, path),
                 }
             }
         };
-        let fingerprint = set.fingerprint();
+        let hash = sets::hash(&path)?;
         reporter.report(Event::QuestionsReady {
             is_built,
             n_questions: set.len(),
             n_texts: set.books().len(),
             is_news: matches!(source, Source::News),
         });
-        Ok((set, fingerprint, source))
+        Ok((set, hash, source))
     }
 
     /// The questions to answer, if they are others than those to learn from.
@@ -223,13 +218,12 @@ impl ReproduceOptions {
         let options = SetOptions::all(self.skip_bad);
         let set = sets::open(path, &options, &[Split::Valid, Split::Test], reporter)?;
         let source = sets::source(path, &set);
-        let fingerprint = set.fingerprint();
-        Ok(Some((set, fingerprint, source)))
+        Ok(Some((set, sets::hash(path)?, source)))
     }
 
     /// The tales or the news as an earlier run of this version built them.
     fn built_before(&self, folder: &Path) -> Option<QuestionSet> {
-        let manifest = questions::compact::read_manifest(folder).ok()?.extra;
+        let manifest = questions::compact::read_manifest(folder).ok()?;
         let same = manifest.get("version")?.as_str()? == self.program.to_string()
             && manifest.get("seed")?.as_integer()? == i64::try_from(self.seed).ok()?;
         same.then(|| QuestionSet::open(folder, &questions::OpenOptions::default()).ok())?

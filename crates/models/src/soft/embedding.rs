@@ -11,7 +11,7 @@ use crate::memories::format::{Format, windows};
 use crate::memories::windows::{Encoding, WINDOW};
 use crate::soft::model::Design;
 use crate::soft::settings::{Fitting, settings};
-use crate::{Method, Result, Settings};
+use crate::{Entry, Result, Settings};
 
 #[derive(Deserialize)]
 struct Config {
@@ -55,30 +55,34 @@ fn window(settings: &Settings, encoding: Encoding) -> Result<Design> {
     Ok(config.design(Composition::Sum, Box::new(move |d| Format::QueryWindow(layout(d)))))
 }
 
-pub(crate) const CONTEXT_QUERY: Method = Method {
+pub(crate) const CONTEXT_QUERY: Entry = Entry {
     name: "embedding-context-query",
+    row: "Embedding Model (context+query)",
     section: "§4.3",
     settings: settings!("300", [], "0.1", "candidates", "0"),
-    trains_by_epochs: true,
+    learns: true,
     train: |settings, training| context_query(settings).train(settings, training),
     load: |saved| context_query(&saved.settings).load(saved),
 };
-pub(crate) const QUERY: Method = Method {
+pub(crate) const QUERY: Entry = Entry {
     name: "embedding-query",
+    row: "Embedding Model (query)",
     settings: settings!("300", [], "0.1", "candidates", "0"),
     train: |settings, training| query(settings).train(settings, training),
     load: |saved| query(&saved.settings).load(saved),
     ..CONTEXT_QUERY
 };
-pub(crate) const WINDOW_BAG: Method = Method {
+pub(crate) const WINDOW_BAG: Entry = Entry {
     name: "embedding-window",
+    row: "Embedding Model (window)",
     settings: settings!("300", [WINDOW], "0.06", "candidates", "0"),
     train: |settings, training| window(settings, Encoding::Bag)?.train(settings, training),
     load: |saved| window(&saved.settings, Encoding::Bag)?.load(saved),
     ..CONTEXT_QUERY
 };
-pub(crate) const WINDOW_POSITION: Method = Method {
+pub(crate) const WINDOW_POSITION: Entry = Entry {
     name: "embedding-window-position",
+    row: "Embedding Model (window+position)",
     settings: settings!("300", [WINDOW], "0.06", "dictionary", "0.5"),
     train: |settings, training| window(settings, Encoding::Positions)?.train(settings, training),
     load: |saved| window(&saved.settings, Encoding::Positions)?.load(saved),
@@ -91,7 +95,7 @@ mod tests {
 
     use super::*;
     use crate::Training;
-    use crate::fixture::{Asked, score, set_of};
+    use crate::fixture::{Asked, set_of};
 
     const NAMES: [&str; 4] = ["ann", "bob", "cat", "dan"];
 
@@ -107,7 +111,7 @@ mod tests {
         set_of(&questions.collect::<Vec<_>>())
     }
 
-    fn accuracy(method: &Method, set: &QuestionSet) -> f64 {
+    fn accuracy(entry: &Entry, set: &QuestionSet) -> f64 {
         let small = [
             "dim=16",
             "batch=2",
@@ -118,10 +122,11 @@ mod tests {
             "samples=all",
             "decay=1",
         ];
-        let settings = Settings::from_text(method, small).unwrap();
+        let settings = Settings::from_text(entry, small).unwrap();
         let training = Training::new(set, 1, &|_| ());
-        let model = (method.train)(&settings, &training).unwrap();
-        training.valid.accuracy(|question| score(&model, question)).unwrap()
+        let model = (entry.train)(&settings, &training).unwrap();
+        let reader = model.reader(set.vocabulary());
+        training.valid.accuracy(|question| reader.score(question)).unwrap()
     }
 
     #[test]
