@@ -75,6 +75,42 @@ impl Remedy {
     pub fn advice(text: impl Into<Cow<'static, str>>) -> Self {
         Self::Advice(text.into())
     }
+
+    /// One remedy of each kind but [`Self::Advice`], for tests of those who word them.
+    #[doc(hidden)]
+    pub fn examples() -> Vec<Self> {
+        let (name, model) = ("word-distance", Some("word-distance".to_owned()));
+        vec![
+            Self::BuildQuestions,
+            Self::Overwrite,
+            Self::ChooseNewFolder,
+            Self::ChangeSelection,
+            Self::SelectAnswered,
+            Self::SelectCommon,
+            Self::MatchToQuestions,
+            Self::SkipMalformed,
+            Self::InspectBook { path: "bears.txt".into() },
+            Self::DidYouMean { name: name.to_owned() },
+            Self::Train { model: None, folder: None },
+            Self::Train { model: model.clone(), folder: Some("model".into()) },
+            Self::ListModels { meant: None },
+            Self::ListModels { meant: model },
+            Self::ListSettings { model: name.to_owned() },
+            Self::WriteSettingAs { example: "max_penalty=5" },
+            Self::Set { key: "learning_rate", value: "0.1".to_owned() },
+            Self::MakePredictions,
+            Self::ImportArpa,
+            Self::RebuildLanguageModel,
+            Self::UseCpu,
+            Self::InspectBooks,
+            Self::AskMoreSentences,
+            Self::ReadExperiments,
+            Self::AcceptOtherCode { may_retrain: false },
+            Self::AcceptOtherCode { may_retrain: true },
+            Self::TagBooks,
+            Self::MakeLanguageModel,
+        ]
+    }
 }
 
 impl fmt::Display for Remedy {

@@ -7,6 +7,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use sha2::{Digest, Sha256};
 
+/// The hash of this module's code: all that is drawn depends on it.
+pub const SOURCES: &str = env!("GOLDILOCKS_SOURCES");
+
 /// Everything that random numbers are used for. The names are part of the streams: a new name, new numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {

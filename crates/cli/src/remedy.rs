@@ -11,6 +11,19 @@ pub fn worded(remedy: &Remedy) -> String {
         Remedy::Overwrite => "choose another `-o`, or add `--force` to replace it".into(),
         Remedy::ChooseNewFolder => "choose another `-o`".into(),
         Remedy::ChangeSelection => "`--on` and `--class` select the questions".into(),
+        Remedy::SelectAnswered => {
+            "is it the right set? `--on` and `--class` select what was answered of it".into()
+        }
+        Remedy::SelectCommon => {
+            "answer the same set and splits with both models, or select what both have with `--on` and `--class`; both files need `split`".into()
+        }
+        Remedy::MatchToQuestions => {
+            "lines need an `answer`; `evaluate --questions SET` takes it from the set".into()
+        }
+        Remedy::ImportArpa => "`goldilocks lm import` makes a model of an ARPA file".into(),
+        Remedy::RebuildLanguageModel => {
+            "rebuild it: `goldilocks train` trains the model again, `goldilocks lm import` imports its ARPA file".into()
+        }
         Remedy::SkipMalformed => "`--skip-bad` skips malformed questions and reports how many".into(),
         Remedy::InspectBook { path } => format!(
             "is this the whole book? `goldilocks tag {} | less` shows how it was split; `build --skip-bad` leaves it out",
@@ -61,5 +74,140 @@ pub fn worded(remedy: &Remedy) -> String {
         }
         // What has nothing to do with the program is worded by the libraries.
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use clap::{Command, CommandFactory};
+    use goldilocks::base::Remedy;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    /// The command that words lead to, with what follows its name; none if the first is not a command.
+    fn command_of<'w>(words: &'w [&'w str]) -> Option<(Command, &'w [&'w str])> {
+        let mut command = Cli::command();
+        command.build();
+        let mut rest = words;
+        while let Some(found) = rest.first().and_then(|name| command.find_subcommand(name)) {
+            command = found.clone();
+            rest = &rest[1..];
+        }
+        (rest.len() < words.len()).then_some((command, rest))
+    }
+
+    fn has_flag(command: &Command, flag: &str) -> bool {
+        command.get_arguments().any(|argument| match flag.strip_prefix("--") {
+            Some(long) => argument.get_long() == Some(long),
+            None => argument.get_short().map(String::from).as_deref() == flag.strip_prefix('-'),
+        })
+    }
+
+    fn any_command_has(flag: &str) -> bool {
+        fn within(command: &Command, flag: &str) -> bool {
+            has_flag(command, flag) || command.get_subcommands().any(|sub| within(sub, flag))
+        }
+        let mut command = Cli::command();
+        command.build();
+        within(&command, flag)
+    }
+
+    /// What is wrong with a command or flag that a text names: `goldilocks build -o DIR`, `build --skip-bad`, `--force`.
+    fn wrong(text: &str) -> Option<String> {
+        let words: Vec<&str> = text.split([' ', '=', '[', ']', '|', ',', ';']).collect();
+        let is_named = words[0] == "goldilocks";
+        let words = if is_named { &words[1..] } else { &words[..] };
+        // What is piped into something else is not ours.
+        let ours = words.iter().position(|word| word.is_empty()).unwrap_or(words.len());
+        let words = &words[..ours];
+        let is_flag = |word: &&&str| {
+            word.starts_with('-') && word.trim_start_matches('-').starts_with(char::is_alphabetic)
+        };
+        match command_of(words) {
+            Some((command, rest)) => {
+                let mut flags = rest.iter().filter(is_flag);
+                let unknown = flags.find(|flag| !has_flag(&command, flag) && **flag != "--help");
+                unknown.map(|flag| format!("`{text}`: `{}` has no `{flag}`", command.get_name()))
+            }
+            None if is_named && words.first().is_some_and(|word| !word.starts_with('-')) => {
+                Some(format!("`{text}`: no such command"))
+            }
+            None => {
+                let mut flags = words.iter().take(1).filter(is_flag);
+                let unknown = flags.find(|flag| !any_command_has(flag))?;
+                Some(format!("`{text}`: no command has `{unknown}`"))
+            }
+        }
+    }
+
+    fn back_ticked(text: &str) -> impl Iterator<Item = &str> {
+        text.split('`').skip(1).step_by(2)
+    }
+
+    /// All files below a folder that end so.
+    fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                found.extend(files(&path, ending));
+            } else if path.to_string_lossy().ends_with(ending) {
+                found.push(path);
+            }
+        }
+        found.sort();
+        found
+    }
+
+    fn repository() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    }
+
+    #[test]
+    fn every_command_and_flag_that_a_remedy_names_exists() {
+        for remedy in Remedy::examples() {
+            let text = worded(&remedy);
+            let wrong: Vec<String> = back_ticked(&text).filter_map(wrong).collect();
+            assert!(wrong.is_empty(), "{remedy:?}: {wrong:?}");
+        }
+        // The check itself can fail.
+        assert!(wrong("goldilocks bild -o DIR").is_some() && wrong("build --skip-good").is_some());
+        assert!(wrong("--forse").is_some() && wrong("goldilocks tag b.txt | less").is_none());
+    }
+
+    #[test]
+    fn every_command_and_flag_that_the_program_prints_exists() {
+        for path in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), ".rs") {
+            let source = std::fs::read_to_string(&path).unwrap();
+            let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+            for line in code.lines() {
+                let wrong: Vec<String> = back_ticked(line).filter_map(wrong).collect();
+                assert!(wrong.is_empty(), "{}: {wrong:?}", path.display());
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_and_flag_in_the_documents_exists() {
+        let documents = files(&repository().join("docs"), ".md");
+        let own =
+            ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|name| repository().join(name));
+        let mut n_commands = 0;
+        for path in documents.into_iter().chain(own) {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let in_blocks = text.lines().map(|line| line.trim_start_matches("$ "));
+            let in_blocks = in_blocks.filter(|line| line.starts_with("goldilocks "));
+            let in_blocks = in_blocks.map(|line| line.split("  ").next().unwrap_or_default());
+            let in_lines = text.lines().flat_map(back_ticked);
+            for command in in_blocks.chain(in_lines.filter(|text| text.starts_with("goldilocks ")))
+            {
+                n_commands += 1;
+                assert_eq!(wrong(command), None, "{}", path.display());
+            }
+        }
+        assert!(n_commands > 30, "only {n_commands} commands are documented");
     }
 }

@@ -43,7 +43,7 @@ impl HumanAnswer {
         let mut scores = vec![0.0; example.question.candidates.len()];
         scores[chosen] = 1.0;
         // One score is the highest, so there is no tie to break.
-        let prediction = Prediction::of(example, example.question.id(), scores, SEED);
+        let prediction = Prediction::of(example, example.question.id().to_string(), scores, SEED);
         Self { annotator: annotator.into(), seconds, prediction }
     }
 }
@@ -288,7 +288,7 @@ mod tests {
         let set = question_set();
         let twice = answers(&set, &[("Wren", 0, 0, 1.0), ("Wren", 0, 1, 1.0)]);
         let error = Predictions::of_people("people", twice).unwrap_err();
-        let id = set.example(set.of_split(Split::Valid)[0]).question.id();
+        let id = set.example(set.of_split(Split::Valid)[0]).question.id().to_string();
         assert_eq!(
             error.to_string(),
             format!("people:2: question `{id}` is answered again: first in line 1")

@@ -1,6 +1,7 @@
 //! A model and questions → predictions.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use evaluation::{Prediction, Predictions};
 use models::Model;
@@ -30,7 +31,7 @@ impl Default for AnswerOptions {
 /// # Errors
 /// If a score is not finite, or a device fails and the processor can't do the rest.
 pub fn answer(
-    model: &dyn Model,
+    model: &Arc<dyn Model>,
     set: &QuestionSet,
     options: &AnswerOptions,
     reporter: &dyn Reporter,
@@ -42,28 +43,32 @@ pub fn answer(
     let ids: Vec<(usize, String)> = wanted.flat_map(|split| set.ids(split)).collect();
     let indices: Vec<usize> = ids.iter().map(|(index, _)| *index).collect();
     let steps = Some(indices.len());
-    let begin = || reporter.report(Event::Begin { stage: "answer", what: String::new(), steps });
-    begin();
-    let score = |model: &dyn Model| {
-        let done = |n| reporter.report(Event::Step { n, what: None });
-        models::score_all(model, set, &indices, &options.controls, &done)
+    reporter.report(Event::Begin { stage: "answer", what: String::new(), steps });
+    let mut predictions = Vec::with_capacity(ids.len());
+    let score = |model: &Arc<dyn Model>, predictions: &mut Vec<Prediction>| {
+        let scorer = model.clone().scorer(set.vocabulary());
+        let rest = &indices[predictions.len()..];
+        models::score_all(scorer, set, rest, &options.controls, &mut |_, scores| {
+            for scores in scores.iter() {
+                let (index, id) = ids[predictions.len()].clone();
+                let scores = scores.iter().copied().map(f64::from).collect();
+                predictions.push(Prediction::of(&set.example(index), id, scores, options.seed));
+            }
+            reporter.report(Event::Step { n: scores.len(), what: None });
+            Ok(())
+        })
     };
-    let scores = score(model).or_else(|error| match (&error, model.on_processor()) {
-        (models::Error::Device(_), Some(model)) => {
-            let error = error.to_string();
-            reporter.report(Event::Warning(Warning::DeviceFailed { error }));
-            reporter.report(Event::End);
-            begin();
-            score(&*model)
-        }
-        _ => Err(error),
-    });
+    let mut done = score(model, &mut predictions);
+    if let Err(error @ models::Error::Device(_)) = &done
+        && let Some(model) = model.clone().on_cpu()
+    {
+        let error = error.to_string();
+        reporter.report(Event::Warning(Warning::DeviceFailed { error }));
+        done = score(&model, &mut predictions);
+    }
     reporter.report(Event::End);
-    let predict = |((index, id), scores): ((usize, String), Vec<f32>)| {
-        let scores = scores.into_iter().map(f64::from).collect();
-        Prediction::of(&set.example(index), id, scores, options.seed)
-    };
-    Ok(ids.into_iter().zip(scores?).map(predict).collect())
+    done?;
+    Ok(predictions)
 }
 
 /// Writes a predictions file.

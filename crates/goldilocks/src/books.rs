@@ -8,6 +8,7 @@ use corpus::{Book, Tagger};
 use questions::{Builder, Counts, QuestionSet, Rules, Split};
 
 use crate::Result;
+use crate::sets::sha256_of_file;
 
 /// A book to be read: a file, or an embedded tale.
 #[derive(Clone)]
@@ -48,14 +49,13 @@ impl Source {
         self.path().file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// The text, with SHA-256 of it for the manifest. `cut` takes out what is not the tale itself:
+    /// The text, with the SHA-256 of the file's bytes for the manifest. `cut` takes out what is not the tale itself:
     /// Project Gutenberg's header and licence, contents, captions.
     pub fn text(&self, cut: bool) -> Result<(String, String)> {
-        let text: Cow<'static, str> = match self {
-            Self::File(path) => corpus::read_text(path)?.into(),
-            Self::Tale(tale) => tale.text.into(),
+        let (text, sha256): (Cow<'static, str>, String) = match self {
+            Self::File(path) => (corpus::read_text(path)?.into(), sha256_of_file(path)?),
+            Self::Tale(tale) => (tale.text.into(), base::hash::sha256(tale.text.as_bytes())),
         };
-        let sha256 = base::hash::sha256(text.as_bytes());
         let text = if cut { corpus::gutenberg::cut(&text).into_owned() } else { text.into_owned() };
         Ok((text, sha256))
     }
@@ -76,4 +76,21 @@ pub fn questions_from_text(name: &str, text: &str, seed: u64) -> Result<Question
     let book = Book { name: name.to_owned(), sentences: tagger.tag(corpus::tokenise(text)) };
     let questions = builder.read(Path::new(name), &book, Split::Test)?;
     Ok(builder.finish(vec![questions], Counts::All)?.set)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_of_a_book_is_that_of_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bears.txt");
+        // In Windows-1252: reading changes the bytes.
+        std::fs::write(&path, b"Three bears \x96 a caf\xe9.\r\n").unwrap();
+        let (text, sha256) = Source::File(path).text(true).unwrap();
+        assert_eq!(text.trim(), "Three bears – a café.");
+        // printf 'Three bears \x96 a caf\xe9.\r\n' | sha256sum
+        assert_eq!(sha256, "5f4c0afd781d9e326ebbb1ee458a74951410b1cb0936f9330d903226e2eee485");
+    }
 }

@@ -78,7 +78,7 @@ fn read_and_build(options: &NewsOptions, reporter: &dyn Reporter) -> Result<News
             warn(path, sentence.replace("question", "article"));
         }
         articles.extend(read);
-        inputs.insert(path.display().to_string(), sets::hash(path)?);
+        inputs.insert(path.display().to_string(), sets::sha256_of_file(path)?);
     }
     if options.articles.is_empty() {
         articles = NewsArticle::read(NEWS.as_bytes(), "news.jsonl".as_ref(), false)?.0;
@@ -104,7 +104,7 @@ fn read_and_build(options: &NewsOptions, reporter: &dyn Reporter) -> Result<News
                 ),
             );
         }
-        inputs.insert(path.display().to_string(), sets::hash(path)?);
+        inputs.insert(path.display().to_string(), real.fingerprint());
     }
     let set = builder.finish();
     if set.is_empty() {

@@ -69,8 +69,7 @@ impl ConvertOptions {
         if !input.join(compact::MANIFEST).is_file() {
             return Ok(Table::new());
         }
-        let mut manifest = compact::read_manifest(input)?;
-        manifest.remove("set");
+        let mut manifest = compact::read_manifest(input)?.extra;
         let mut done = Table::new();
         if !self.set.splits.is_empty() {
             let splits: Vec<&str> = self.set.splits.iter().map(|split| split.code()).collect();

@@ -1,10 +1,12 @@
 //! What a model looked at before it answered (Figure 2).
 
+use std::sync::Arc;
+
 use std::path::Path;
 
 use ::report::{Looked, Window};
 use evaluation::Prediction;
-use models::{Explanation, Look, Model};
+use models::{Explanation, Look, Model, Scores};
 use questions::{Example, QuestionSet, Split, WordClass};
 use sha2::{Digest, Sha256};
 
@@ -31,10 +33,8 @@ pub fn find_question(
         Err(Error::NoQuestion { path: path.to_owned(), asked: question.to_owned(), expected })
     };
     let Some(number) = question_number(question) else {
-        // The short splits first: every id is a hash over its context.
         let splits = [Some(Split::Valid), Some(Split::Test), None, Some(Split::Train)];
-        let mut ids = splits.into_iter().flat_map(|split| set.ids(split));
-        let found = ids.find(|(_, id)| *id == question).map(|(index, _)| index);
+        let found = splits.into_iter().find_map(|split| set.find(split, question));
         return found
             .map_or_else(|| missing("an id of the set's questions, or a number".to_owned()), Ok);
     };
@@ -50,22 +50,35 @@ pub fn find_question(
 }
 
 /// What a model looked at in one question of a set; `seed` is that of draws between equal scores.
-pub fn explain(model: &dyn Model, set: &QuestionSet, index: usize, seed: u64) -> Looked {
+///
+/// # Errors
+/// If the model fails.
+pub fn explain(
+    model: &Arc<dyn Model>,
+    set: &QuestionSet,
+    index: usize,
+    seed: u64,
+) -> Result<Looked> {
     let example = set.example(index);
-    let reader = model.reader(set.vocabulary());
-    let scores = reader.score(&example.question).into_iter().map(f64::from).collect();
-    let prediction = Prediction::of(&example, example.question.id(), scores, seed);
-    looked(&example, &prediction, reader.explain(&example.question))
+    let mut scorer = model.clone().scorer(set.vocabulary());
+    let mut scores = Scores::default();
+    scorer.score(&[example.question], &mut scores)?;
+    let scores = scores.get(0).iter().copied().map(f64::from).collect();
+    let prediction = Prediction::of(&example, set.id(index).to_string(), scores, seed);
+    Ok(looked(&example, &prediction, scorer.explain(&example.question)?))
 }
 
 /// For each class the question that a model has right, and the one that it has wrong, whose id comes first when
 /// hashed with the seed, with what the model looked at; nothing for a model that does not say.
+///
+/// # Errors
+/// If the model fails.
 pub fn hits_and_misses(
-    model: &dyn Model,
+    model: &Arc<dyn Model>,
     set: &QuestionSet,
     predictions: &[Prediction],
     seed: u64,
-) -> Vec<Looked> {
+) -> Result<Vec<Looked>> {
     let hash = |prediction: &&Prediction| {
         Sha256::new().chain_update(seed.to_le_bytes()).chain_update(&prediction.id).finalize()
     };
@@ -75,13 +88,14 @@ pub fn hits_and_misses(
         let is_kind = |p: &&Prediction| p.class == class && p.is_right() == Some(is_right);
         predictions.iter().filter(is_kind).min_by_key(hash)
     });
-    let reader = model.reader(set.vocabulary());
+    let mut scorer = model.clone().scorer(set.vocabulary());
     let look = |prediction: &Prediction| {
-        let mut ids = set.ids(prediction.split).into_iter();
-        let (index, _) = ids.find(|(_, id)| *id == prediction.id)?;
-        let example = set.example(index);
-        let explanation = reader.explain(&example.question);
-        (!explanation.looks.is_empty()).then(|| looked(&example, prediction, explanation))
+        let example = set.example(set.find(prediction.split, &prediction.id)?);
+        let explanation = match scorer.explain(&example.question) {
+            Ok(explanation) => explanation,
+            Err(error) => return Some(Err(error.into())),
+        };
+        (!explanation.looks.is_empty()).then(|| Ok(looked(&example, prediction, explanation)))
     };
     chosen.filter_map(look).collect()
 }

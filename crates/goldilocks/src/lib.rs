@@ -27,7 +27,7 @@
 //! let tale = goldilocks::corpus::tales::TALES[0].text;
 //! let set = questions_from_text("candle_hall", tale, 1)?;
 //! let trained = train(&set, &TrainOptions::new("word-distance", ["max_penalty=5"])?, &|_| ())?;
-//! let predictions = answer(&*trained.model, &set, &AnswerOptions::default(), &|_| ())?;
+//! let predictions = answer(&trained.model, &set, &AnswerOptions::default(), &|_| ())?;
 //! for (candidate, score) in predictions[0].candidates.iter().zip(&predictions[0].scores) {
 //!     println!("{score:6.1}  {candidate}");
 //! }

@@ -1,6 +1,7 @@
 //! The page's sets, models and predictions (feature `page`).
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use evaluation::Predictions;
 use models::{MODELS, Model, Settings, Training};
@@ -23,7 +24,7 @@ pub fn shelf(
     reporter: &dyn Reporter,
 ) -> Result<Shelf> {
     let mut sets = Vec::new();
-    let mut models: Vec<(String, Box<dyn Model>)> = Vec::new();
+    let mut models: Vec<(String, Arc<dyn Model>)> = Vec::new();
     for path in set_paths {
         let splits = match options.splits.as_slice() {
             [] if path.is_dir() => &[Split::Valid, Split::Test],
@@ -50,13 +51,13 @@ pub fn shelf(
 ///
 /// # Errors
 /// If the set has no text to count words in.
-pub fn untrained_models(set: &QuestionSet) -> Result<Vec<(String, Box<dyn Model>)>> {
-    let make = |entry: &models::Entry| {
+pub fn untrained_models(set: &QuestionSet) -> Result<Vec<(String, Arc<dyn Model>)>> {
+    let make = |entry: &models::Method| {
         let settings = Settings::from_text(entry, [])?;
         let model = (entry.train)(&settings, &Training::new(set, 1, &|_| ()))?;
         Ok((entry.name.to_owned(), model))
     };
-    MODELS.iter().filter(|entry| !entry.learns).map(make).collect()
+    MODELS.iter().filter(|entry| !entry.trains_by_epochs).map(make).collect()
 }
 
 /// A path's last part without its ending.

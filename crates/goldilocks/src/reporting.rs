@@ -47,10 +47,17 @@ pub fn report(
     let version = options.program.to_string();
     let row = |(path, file): (&PathBuf, &Predictions)| -> Result<Row<'_>> {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let label = models::find(&name).map_or_else(|_| name.clone(), |entry| entry.row.to_owned());
+        let label = report::paper::label(&name).unwrap_or(&name).to_owned();
         let predictions = index.check(file.clone())?;
         let runs = vec![Run { seed: options.seed, version: version.clone(), predictions }];
-        Ok(Row { name, label, settings: Vec::new(), runs, looked: Vec::new() })
+        Ok(Row {
+            paper_row: Some(name.clone()),
+            name,
+            label,
+            settings: Vec::new(),
+            runs,
+            looked: Vec::new(),
+        })
     };
     let report = Report {
         title: "The Goldilocks Principle".to_owned(),
@@ -60,7 +67,7 @@ pub fn report(
         set: &set,
         provenance: Provenance {
             source: sets::source(&options.questions, &set),
-            data_hash: sets::hash(&options.questions)?,
+            data_hash: set.fingerprint(),
             version: version.clone(),
             date: options.date.clone(),
             commands: vec![options.command.clone()],

@@ -1,4 +1,4 @@
-//! Opening question sets and predictions, with their warnings reported and the hash that manifests record.
+//! Opening question sets and predictions, with their warnings reported.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -136,7 +136,7 @@ fn source_of_news(path: &Path, set: &QuestionSet) -> Source {
     };
     let is_made = || {
         let manifest = questions::compact::read_manifest(path).ok();
-        manifest.and_then(|manifest| manifest.get("like")?.as_str().map(|like| like == "cnn"))
+        manifest.and_then(|manifest| manifest.extra.get("like")?.as_str().map(|like| like == "cnn"))
     };
     if !answered.is_empty() && answered.iter().all(is_of_cnn) {
         let n = [Split::Valid, Split::Test].map(|split| set.of_split(split).len());
@@ -149,32 +149,8 @@ fn source_of_news(path: &Path, set: &QuestionSet) -> Source {
     }
 }
 
-/// SHA-256 over the names and contents of a set's files: 16 hex digits that identify the data.
-///
-/// A folder's files count as far as they are its own; of folders in it, `.question` files alone. A compact form's
-/// manifest does not count: it says who made the set, and the same questions may be made twice.
-pub fn hash(path: &Path) -> Result<String> {
-    let mut files: Vec<PathBuf> = if path.is_dir() {
-        let entries = fs::read_dir(path).map_err(Error::io(path))?;
-        let entries: Vec<_> = entries.collect::<Result<_, _>>().map_err(Error::io(path))?;
-        let counts = |file: &PathBuf| file.is_file() && !file.ends_with("manifest.toml");
-        let own: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).filter(counts).collect();
-        own.into_iter().chain(questions::cnn::files(path)?).collect()
-    } else {
-        vec![path.to_owned()]
-    };
-    files.sort();
-    files.dedup();
-    let mut hash = Sha256::new();
-    for file in files {
-        // A `.question` file's folder tells its split.
-        let within = file.strip_prefix(path).ok().filter(|within| !within.as_os_str().is_empty());
-        let name = within.unwrap_or(Path::new(file.file_name().unwrap_or_default()));
-        let name = name.to_string_lossy();
-        hash.update(format!("{name} {}\n", sha256_of_file(&file)?));
-    }
-    Ok(base::hash::hex(&hash.finalize()[..8]))
-}
+/// The splits that a learner reads: their [`QuestionSet::fingerprint_of`] is the data of a model.
+pub const LEARNT_FROM: [Split; 2] = [Split::Train, Split::Valid];
 
 /// The SHA-256 of a file, in hexadecimal digits.
 pub fn sha256_of_file(path: &Path) -> Result<String> {

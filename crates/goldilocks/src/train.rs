@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::OnceLock;
 
 use models::{DeviceChoice, Manifest, Model, Settings, Training};
@@ -20,7 +21,7 @@ pub struct TrainOptions {
     pub seed: u64,
     /// Where networks learn.
     pub device: DeviceChoice,
-    /// What identifies the question set in the model's manifest; see [`crate::sets::hash`].
+    /// What identifies the questions in the model's manifest: the fingerprint of [`crate::sets::LEARNT_FROM`].
     pub data: String,
     /// The program that the manifest names.
     pub program: Program,
@@ -41,7 +42,7 @@ impl TrainOptions {
 /// A trained model with all that its manifest records.
 pub struct Trained {
     /// The model.
-    pub model: Box<dyn Model>,
+    pub model: Arc<dyn Model>,
     /// Its settings.
     pub settings: Settings,
     /// Where it comes from.
@@ -109,7 +110,7 @@ fn train_with_checkpoints(
     let entry = models::find(name)?;
     let mut training = Training::new(set, *seed, &report);
     training.device = *device;
-    training.checkpoints = checkpoints.filter(|_| entry.learns);
+    training.checkpoints = checkpoints.filter(|_| entry.trains_by_epochs);
     let model = during(reporter, "train", name, || (entry.train)(settings, &training))?;
     // A device that did not compute as the processor does belongs to where a model comes from.
     let device = gpu.get().map(|name| ("device", name.clone()));
@@ -128,7 +129,7 @@ pub fn load_model(
     folder: &Path,
     device: DeviceChoice,
     reporter: &dyn Reporter,
-) -> Result<(Box<dyn Model>, Manifest)> {
+) -> Result<(Arc<dyn Model>, Manifest)> {
     let report = |event| {
         reporter.report(Event::Training { model: folder.display().to_string(), event });
     };

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use evaluation::{ByClass, Predictions};
-use models::{DeviceChoice, Entry, Settings, Training};
+use models::{DeviceChoice, Method, Settings, Training};
 use questions::{QuestionSet, Split, WordClass};
 use serde::{Deserialize, Serialize};
 
@@ -97,7 +97,7 @@ pub struct Tuning {
 struct Trials<'a> {
     options: &'a TuneOptions,
     folder: &'a Path,
-    entry: &'static Entry,
+    entry: &'static Method,
     set: QuestionSet,
     data: String,
     outcomes: Vec<Outcome>,
@@ -123,7 +123,7 @@ pub fn tune(options: &TuneOptions, folder: &Path, reporter: &dyn Reporter) -> Re
     let outcomes = read(&folder.join(TRIALS))?;
     let all = SetOptions::all(options.skip_bad);
     let set = sets::open(&options.data, &all, &[Split::Train, Split::Valid], reporter)?;
-    let data = sets::hash(&options.data)?;
+    let data = set.fingerprint_of(&sets::LEARNT_FROM);
     let mut trials = Trials { options, folder, entry, set, data, outcomes, reporter };
 
     let grid: Vec<(&Settings, u64)> = points.iter().map(|point| (point, options.seed)).collect();
@@ -222,9 +222,9 @@ impl Trials<'_> {
         training.train = training.train.sample(trial.fraction, self.options.seed);
         // A trial that is killed resumes; only one runs at a time.
         let checkpoints = self.folder.join("checkpoints");
-        training.checkpoints = Some(checkpoints.as_path()).filter(|_| self.entry.learns);
+        training.checkpoints = Some(checkpoints.as_path()).filter(|_| self.entry.trains_by_epochs);
         let (valid, error) = match (self.entry.train)(settings, &training) {
-            Ok(model) => (self.accuracies(&*model, trial.seed)?, None),
+            Ok(model) => (self.accuracies(&model, trial.seed)?, None),
             // A rate that diverges is a result of the grid, not its end.
             Err(error @ models::Error::Diverged { .. }) => (None, Some(error.to_string())),
             Err(error) => return Err(error.into()),
@@ -239,7 +239,11 @@ impl Trials<'_> {
     }
 
     /// The accuracies on the validation split.
-    fn accuracies(&self, model: &dyn models::Model, seed: u64) -> Result<Option<ByClass<f64>>> {
+    fn accuracies(
+        &self,
+        model: &std::sync::Arc<dyn models::Model>,
+        seed: u64,
+    ) -> Result<Option<ByClass<f64>>> {
         let options =
             AnswerOptions { splits: vec![Split::Valid], seed, ..AnswerOptions::default() };
         let predictions = answer(model, &self.set, &options, &|_| ())?;

@@ -51,8 +51,11 @@ fn main() -> Result<()> {
     let valid = set.of_split(Split::Valid);
     let (model, _) = goldilocks_models::from_language_model(Model::open(&files.ours)?);
     let answer = || {
-        black_box(goldilocks_models::score_all(&*model, &set, &valid, &[], &|_| ())?);
-        Ok(())
+        let scorer = model.clone().scorer(set.vocabulary());
+        Ok(goldilocks_models::score_all(scorer, &set, &valid, &[], &mut |_, scores| {
+            black_box(scores);
+            Ok(())
+        })?)
     };
     let mut runs: Vec<Run<'_>> =
         vec![("ours, sentences", Box::new(|| files.score())), ("ours, answers", Box::new(answer))];

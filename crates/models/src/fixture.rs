@@ -1,7 +1,25 @@
 //! Small question sets for the tests, from plain text.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
-use questions::{BookText, NewQuestion, QuestionSet, Split};
+use questions::{BookText, NewQuestion, Question, QuestionSet, Split};
+
+use crate::{Explanation, Model, Scores};
+
+/// The scores of one question.
+pub fn score<M: Model + ?Sized>(model: &Arc<M>, question: &Question<'_>) -> Vec<f32> {
+    let mut scores = Scores::default();
+    let words = Arc::new(question.vocabulary.clone());
+    model.clone().scorer(&words).score(&[*question], &mut scores).unwrap();
+    scores.get(0).to_vec()
+}
+
+/// What a model looked at in one question.
+pub fn explain<M: Model + ?Sized>(model: &Arc<M>, question: &Question<'_>) -> Explanation {
+    let words = Arc::new(question.vocabulary.clone());
+    model.clone().scorer(&words).explain(question).unwrap()
+}
 
 /// A question in words separated by spaces.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
-//! The methods of Table 2 behind one contract (§3, §4): question → one score a candidate.
+//! The methods of Table 2 behind one contract (§3, §4): question → one score per candidate.
 //!
 //! ```text
 //! KEY=VALUE ──Settings──▶ ┐
-//! QuestionSet ─Training─▶ ┴ Entry::train ──▶ Model ──save──▶ folder ──load──▶ Model ──reader──▶ Reader ──score──▶ scores
+//! QuestionSet ─Training─▶ ┴ Method::train ──▶ Model ──save──▶ folder ──load──▶ Model ──scorer──▶ Scorer ──score──▶ Scores
 //! ```
 //!
 //! A new model is one file, its `mod` line and its line in [`MODELS`]; the contract tests then cover it.
@@ -21,10 +21,14 @@
 //!     answer: None, class: None, split: None, book: None,
 //! });
 //!
-//! let entry = find("word-distance")?;
-//! let settings = Settings::from_text(entry, ["max_penalty=5"])?;
-//! let model = (entry.train)(&settings, &Training::new(&set, 1, &|_| ()))?;
-//! let scores = score_all(&*model, &set, &[0], &[], &|_| ())?;
+//! let method = find("word-distance")?;
+//! let settings = Settings::from_text(method, ["max_penalty=5"])?;
+//! let model = (method.train)(&settings, &Training::new(&set, 1, &|_| ()))?;
+//! let mut scores = Vec::new();
+//! score_all(model.scorer(set.vocabulary()), &set, &[0], &[], &mut |_, batch| {
+//!     scores.extend(batch.iter().map(<[f32]>::to_vec));
+//!     Ok(())
+//! })?;
 //! // With soup in the blank `The` is off the context and costs 5, `ate` lies two words off; with bear
 //! // in it both lie on their like.
 //! assert_eq!(scores, [[-7.0, 0.0]]);
@@ -44,45 +48,46 @@ mod soft;
 mod words;
 
 pub use contract::answering::score_all;
+pub use contract::device::DeviceChoice;
 pub use contract::error::{Error, Result};
 pub use contract::explanation::{Explanation, Look};
 pub use contract::folder::{Manifest, check_place, load, load_on, save};
-pub use contract::method::{Entry, Model, Reader, Saved};
+pub use contract::method::{LoadRequest, Method, Model};
+pub use contract::scorer::{Concurrency, Scorer, Scores};
 pub use contract::settings::{Range, Setting, Settings};
-pub use contract::training::{Event, Part, Reporter, Training};
+pub use contract::training::{Event, Reporter, SplitView, Training};
 pub use kneser_ney::language_model::NGRAMS;
 pub use kneser_ney::plain::from_language_model;
-pub use networks::device::DeviceChoice;
 
 /// Every model, in the order of the rows of Table 2.
-pub static MODELS: &[Entry] = &[
-    baselines::max_frequency_corpus::ENTRY,
-    baselines::max_frequency_context::ENTRY,
-    baselines::sliding_window::ENTRY,
-    baselines::word_distance::ENTRY,
-    kneser_ney::plain::ENTRY,
-    kneser_ney::cache::ENTRY,
+pub static MODELS: &[Method] = &[
+    baselines::max_frequency_corpus::METHOD,
+    baselines::max_frequency_context::METHOD,
+    baselines::sliding_window::METHOD,
+    baselines::word_distance::METHOD,
+    kneser_ney::plain::METHOD,
+    kneser_ney::cache::METHOD,
     soft::embedding::CONTEXT_QUERY,
     soft::embedding::QUERY,
     soft::embedding::WINDOW_BAG,
     soft::embedding::WINDOW_POSITION,
     networks::lstm::QUERY,
     networks::lstm::CONTEXT_QUERY,
-    networks::contextual_lstm::ENTRY,
-    networks::lexical_memory::ENTRY,
+    networks::contextual_lstm::METHOD,
+    networks::lexical_memory::METHOD,
     soft::memory_network::WINDOW_MEMORY,
     soft::memory_network::SENTENTIAL_MEMORY,
-    selfsup::window_memory::ENTRY,
-    selfsup::window_memory::ALL_WINDOWS,
-    selfsup::window_memory::ALL_TARGETS,
-    selfsup::window_memory::LM,
+    selfsup::methods::METHOD,
+    selfsup::methods::ALL_WINDOWS,
+    selfsup::methods::ALL_TARGETS,
+    selfsup::methods::LM,
 ];
 
 /// The model of that name.
 ///
 /// # Errors
 /// [`Error::UnknownModel`], whose hint has the nearest name.
-pub fn find(name: &str) -> Result<&'static Entry> {
-    let found = MODELS.iter().find(|entry| entry.name == name);
+pub fn find(name: &str) -> Result<&'static Method> {
+    let found = MODELS.iter().find(|method| method.name == name);
     found.ok_or_else(|| Error::UnknownModel { name: name.to_owned() })
 }

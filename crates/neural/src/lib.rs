@@ -49,3 +49,6 @@ pub use runs::Runs;
 pub use sampling::{Sample, SampledSoftmax, Sampler};
 pub use softmax::{Scores, Softmax};
 pub use streams::{Streams, Text};
+
+/// The hash of this crate's code, without comments and tests: what is learnt with it depends on it.
+pub const SOURCES: &str = env!("GOLDILOCKS_SOURCES");

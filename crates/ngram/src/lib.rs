@@ -50,5 +50,8 @@ pub use sorted::Sorted;
 pub use table::{Level, Table};
 pub use text::{END, START, Text, TokenId, UNKNOWN};
 
+/// The hash of this crate's code, without comments and tests: what is learnt with it depends on it.
+pub const SOURCES: &str = env!("GOLDILOCKS_SOURCES");
+
 /// The longest n-grams that can be estimated or read.
 pub const MAX_ORDER: usize = 6;

@@ -22,3 +22,8 @@ pub use device::product::{MatRef, multiply};
 pub use error::{Error, Result};
 pub use real::Real;
 pub use sparse::{Gradient, Table, Update, apply, apply_adagrad, axpy, dot};
+
+/// The hash of the code that embedding models depend on, without comments and tests.
+pub const SPARSE_SOURCES: &str = env!("GOLDILOCKS_SPARSE");
+/// The hash of the code that networks depend on: all of it.
+pub const SOURCES: &str = env!("GOLDILOCKS_SOURCES");

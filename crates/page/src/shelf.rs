@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
+use base::Vocabulary;
 use evaluation::{Prediction, Predictions, QuestionIndex};
-use models::{Explanation, Model};
+use models::{Explanation, Model, Scores};
 use questions::{Question, QuestionSet, Split};
 
 use crate::Result;
@@ -32,7 +33,7 @@ pub struct Shelved {
 pub struct Answerer {
     /// `memnn-window-selfsup`, or the name of the file.
     pub name: String,
-    model: Option<Box<dyn Model>>,
+    model: Option<Arc<dyn Model>>,
     /// For each set what it answered, once that is known.
     answered: Vec<OnceLock<Answered>>,
 }
@@ -56,7 +57,7 @@ impl Shelf {
     /// If predictions fit none of the sets.
     pub fn new(
         sets: Vec<(String, QuestionSet)>,
-        models: Vec<(String, Box<dyn Model>)>,
+        models: Vec<(String, Arc<dyn Model>)>,
         predictions: Vec<(String, Predictions)>,
     ) -> Result<Self> {
         let sets: Vec<Shelved> =
@@ -88,12 +89,18 @@ impl Shelf {
                     continue;
                 }
                 // A model whose scores are no numbers is shown where it is asked, question by question.
-                let scores = models::score_all(&**model, &shelved.set, &places, &[], &|_| ());
-                let Ok(scores) = scores else { continue };
-                let scored = places.iter().zip(scores).map(|(&place, scores)| {
-                    Some(Scored::of(&shelved.set, place, shelved.ids[place].clone(), scores))
+                let (set, ids) = (&shelved.set, &shelved.ids);
+                let scorer = model.clone().scorer(set.vocabulary());
+                let mut scored = Vec::with_capacity(places.len());
+                let done = models::score_all(scorer, set, &places, &[], &mut |places, scores| {
+                    scored.extend(places.iter().zip(scores.iter()).map(|(&place, scores)| {
+                        Some(Scored::of(set, place, ids[place].clone(), scores.to_vec()))
+                    }));
+                    Ok(())
                 });
-                let _ = answered.set(scored.collect());
+                if done.is_ok() {
+                    let _ = answered.set(scored);
+                }
             }
         }
     }
@@ -147,9 +154,16 @@ impl Answerer {
     }
 
     /// Asks the model about a question: its scores and what it looked at.
-    pub fn ask(&self, question: &Question<'_>) -> Option<(Vec<f32>, Explanation)> {
-        let reader = self.model.as_ref()?.reader(question.vocabulary);
-        Some((reader.score(question), reader.explain(question)))
+    /// None also if it fails.
+    pub fn ask(
+        &self,
+        words: &Arc<Vocabulary>,
+        question: &Question<'_>,
+    ) -> Option<(Vec<f32>, Explanation)> {
+        let mut scorer = self.model.clone()?.scorer(words);
+        let mut scores = Scores::default();
+        scorer.score(&[*question], &mut scores).ok()?;
+        Some((scores.get(0).to_vec(), scorer.explain(question).ok()?))
     }
 }
 

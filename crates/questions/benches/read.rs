@@ -77,7 +77,9 @@ fn read_jsonl(bencher: Bencher) {
 fn read_compact(bencher: Bencher) {
     let text = text();
     let contents = compact::encode(&set(&text));
-    bencher.counter(BytesCount::of_str(&text)).bench(|| compact::decode(&contents));
+    bencher
+        .counter(BytesCount::of_str(&text))
+        .bench(|| compact::decode(&contents[0], &contents[1], Some(&contents[2])));
 }
 
 #[divan::bench]

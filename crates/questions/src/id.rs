@@ -1,88 +1,315 @@
-//! Question ids: the same in every file format and folder, so that predictions find their question.
+//! Question ids: the same in every file format and folder, so that predictions find their question; and
+//! [`QuestionSet::fingerprint`], which identifies a whole set.
 
-use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::OnceLock;
 
+use base::{Vocabulary, WordId};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::{Question, QuestionSet, Split};
 
+/// The first 8 bytes of SHA-256 over context sentences, query and candidates, one per line.
+pub(crate) type Hash = [u8; 8];
+
+/// The id of a question: 16 hexadecimal digits, and `#2`, `#3`, … for the second, third, … identical question
+/// of a split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct QuestionId {
+    hash: Hash,
+    /// From 1.
+    twin: u32,
+}
+
+impl fmt::Display for QuestionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", u64::from_be_bytes(self.hash))?;
+        if self.twin > 1 { write!(f, "#{}", self.twin) } else { Ok(()) }
+    }
+}
+
+/// A text that is not the id of any question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected an id of 16 hexadecimal digits in lower case, perhaps with `#2` after them")]
+pub struct NotAnId;
+
+impl FromStr for QuestionId {
+    type Err = NotAnId;
+
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
+        let (digits, twin) = text.split_once('#').unwrap_or((text, "1"));
+        let hash = u64::from_str_radix(digits, 16).map_err(|_| NotAnId)?.to_be_bytes();
+        let id = Self { hash, twin: twin.parse().map_err(|_| NotAnId)? };
+        // One spelling per id.
+        if id.to_string() == text { Ok(id) } else { Err(NotAnId) }
+    }
+}
+
 impl Question<'_> {
-    /// The first 16 hex digits of SHA-256 over context sentences, query and candidates, one a line.
-    pub fn id(&self) -> String {
-        let mut hash = Sha256::new();
-        let mut line = String::new();
-        let mut feed = |words: &[base::WordId]| {
-            line.clear();
-            for (place, &word) in words.iter().enumerate() {
-                if place > 0 {
-                    line.push(' ');
-                }
-                line.push_str(self.word(word));
-            }
-            line.push('\n');
-            hash.update(&line);
-        };
-        self.context.iter().for_each(|sentence| feed(sentence));
-        feed(self.query);
-        self.candidates.iter().for_each(|candidate| feed(std::slice::from_ref(candidate)));
-        hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    /// The id that follows from context, query and candidates alone.
+    pub fn id(&self) -> QuestionId {
+        QuestionId { hash: self.hash(), twin: 1 }
+    }
+
+    fn hash(&self) -> Hash {
+        let mut lines = String::new();
+        self.context.iter().for_each(|sentence| push_line(&mut lines, self.vocabulary, sentence));
+        push_line(&mut lines, self.vocabulary, self.query);
+        for candidate in self.candidates {
+            push_line(&mut lines, self.vocabulary, std::slice::from_ref(candidate));
+        }
+        let mut hash = Hash::default();
+        hash.copy_from_slice(&Sha256::digest(lines)[..8]);
+        hash
+    }
+}
+
+fn push_line(lines: &mut String, vocabulary: &Vocabulary, words: &[WordId]) {
+    for (place, &word) in words.iter().enumerate() {
+        if place > 0 {
+            lines.push(' ');
+        }
+        lines.push_str(vocabulary.word(word));
+    }
+    lines.push('\n');
+}
+
+/// The ids of a set: read from a file or computed when first asked for, then kept.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ids {
+    hashes: OnceLock<Vec<Hash>>,
+    /// All questions, sorted by hash and then by their order.
+    by_hash: OnceLock<Vec<u32>>,
+}
+
+impl Ids {
+    pub(crate) fn stored(hashes: Vec<Hash>) -> Self {
+        Self { hashes: hashes.into(), by_hash: OnceLock::new() }
     }
 }
 
 impl QuestionSet {
-    /// The ids of all questions of a split (or of those without one), in their order, with `#2`, `#3`, …
-    /// behind the second, third, … identical question.
+    /// The id of a question: computed at most once, and not at all for a compact form with `ids.bin`.
+    pub fn id(&self, index: usize) -> QuestionId {
+        let hash = self.hashes()[index];
+        let split = self.example(index).split;
+        let twins = self.with_hash(hash).iter().take_while(|&&twin| twin as usize <= index);
+        let twin = twins.filter(|&&twin| self.example(twin as usize).split == split).count();
+        QuestionId { hash, twin: twin as u32 }
+    }
+
+    /// The question with an id in a split, or among the questions without one.
+    pub fn find(&self, split: Option<Split>, id: &str) -> Option<usize> {
+        let QuestionId { hash, twin } = id.parse().ok()?;
+        let twins = self.with_hash(hash).iter().map(|&index| index as usize);
+        twins.filter(|&index| self.example(index).split == split).nth(twin as usize - 1)
+    }
+
+    /// The ids of all questions of a split (or of those without one), in their order.
     pub fn ids(&self, split: Option<Split>) -> Vec<(usize, String)> {
-        let places: Vec<usize> =
-            (0..self.len()).filter(|&i| self.example(i).split == split).collect();
-        let mut ids: Vec<(usize, String)> =
-            places.par_iter().map(|&i| (i, self.example(i).question.id())).collect();
-        let mut seen: HashMap<String, usize> = HashMap::with_capacity(ids.len());
-        for (_, id) in &mut ids {
-            let times = seen.entry(id.clone()).and_modify(|n| *n += 1).or_insert(1);
-            if *times > 1 {
-                id.push_str(&format!("#{times}"));
-            }
-        }
-        ids
+        let of_split = (0..self.len()).filter(|&index| self.example(index).split == split);
+        of_split.map(|index| (index, self.id(index).to_string())).collect()
     }
 
     /// The ids of all questions, in their order; twins are numbered within their split.
     pub fn all_ids(&self) -> Vec<String> {
-        let mut all = vec![String::new(); self.len()];
-        for split in Split::ALL.into_iter().map(Some).chain([None]) {
-            for (index, id) in self.ids(split) {
-                all[index] = id;
+        (0..self.len()).map(|index| self.id(index).to_string()).collect()
+    }
+
+    /// The first question whose id, as a file has it, does not follow from its text.
+    pub fn first_wrong_id(&self) -> Option<usize> {
+        let hashes = self.hashes().par_iter().enumerate();
+        hashes.find_map_first(|(index, hash)| {
+            (self.example(index).question.hash() != *hash).then_some(index)
+        })
+    }
+
+    /// 16 hexadecimal digits that identify the content of the set, in whatever files it is stored: questions in
+    /// their order with answers, classes, splits and books, and the text of the books.
+    pub fn fingerprint(&self) -> String {
+        self.fingerprint_where(|_| true)
+    }
+
+    /// The fingerprint of the questions and books of some splits: those that a learner reads, for example. It does
+    /// not depend on whether the others have been read.
+    pub fn fingerprint_of(&self, splits: &[Split]) -> String {
+        self.fingerprint_where(|split| split.is_some_and(|split| splits.contains(&split)))
+    }
+
+    fn fingerprint_where(&self, is_part: impl Fn(Option<Split>) -> bool) -> String {
+        let mut hash = Sha256::new();
+        let mut text = String::new();
+        for book in self.books().iter().filter(|book| is_part(book.split)) {
+            text.clear();
+            text.push_str(&format!("{:?} {:?}\n", book.name, book.split));
+            for sentence in self.sentences(book.sentences.clone()) {
+                push_line(&mut text, self.vocabulary(), sentence);
+            }
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(&text);
+        }
+        for (example, id) in self.examples().zip(self.hashes()) {
+            if is_part(example.split) {
+                let (answer, class) = (example.answer, example.class.map(|class| class.code()));
+                hash.update(id);
+                hash.update(format!(
+                    "{answer:?} {class:?} {:?} {:?}\n",
+                    example.split, example.book
+                ));
             }
         }
-        all
+        base::hash::hex(&hash.finalize()[..8])
+    }
+
+    /// The hashes of all questions, in their order: `ids.bin`.
+    pub(crate) fn hashes(&self) -> &[Hash] {
+        let hash = |index| self.example(index).question.hash();
+        let all = || (0..self.len()).into_par_iter().map(hash).collect();
+        self.id_store().hashes.get_or_init(all)
+    }
+
+    /// The questions with a hash, in their order.
+    fn with_hash(&self, hash: Hash) -> &[u32] {
+        let hashes = self.hashes();
+        let of = |index: u32| hashes[index as usize];
+        let by_hash = self.id_store().by_hash.get_or_init(|| {
+            let mut sorted: Vec<u32> = (0..self.len() as u32).collect();
+            sorted.par_sort_unstable_by_key(|&index| (of(index), index));
+            sorted
+        });
+        let start = by_hash.partition_point(|&index| of(index) < hash);
+        let twins = by_hash[start..].iter().take_while(|&&index| of(index) == hash).count();
+        &by_hash[start..start + twins]
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{BLANK, NewQuestion};
+    use proptest::prelude::*;
 
-    #[test]
-    fn the_id_is_the_hash_of_the_lines_and_a_twin_is_numbered() {
+    use super::*;
+    use crate::fixtures::{bears, sets};
+    use crate::{BLANK, BookText, NewQuestion, WordClass};
+
+    /// `She ate XXXXX` after `She ate soup`, for each of these splits.
+    fn soups(splits: &[Option<Split>]) -> QuestionSet {
         let mut set = QuestionSet::default();
         let [she, ate, porridge, soup] = ["She", "ate", "porridge", "soup"].map(|w| set.intern(w));
         let sentence = set.push_sentence([she, ate, soup]);
-        for _ in 0..2 {
+        for &split in splits {
             set.push(NewQuestion {
                 context: sentence..sentence + 1,
                 query: &[she, ate, BLANK],
                 candidates: &[porridge, soup],
                 answer: Some(0),
                 class: None,
-                split: None,
+                split,
                 book: None,
             });
         }
+        set
+    }
+
+    #[test]
+    fn the_id_is_the_hash_of_the_lines_and_a_twin_is_numbered() {
+        let train = Some(Split::Train);
+        let mut set = soups(&[None, train, None]);
         // printf 'She ate soup\nShe ate XXXXX\nporridge\nsoup\n' | sha256sum | cut -c1-16
-        let ids: Vec<String> = set.ids(None).into_iter().map(|(_, id)| id).collect();
-        assert_eq!(ids, ["eccc93b56153a56b", "eccc93b56153a56b#2"]);
+        let [first, second] = ["eccc93b56153a56b", "eccc93b56153a56b#2"];
+        assert_eq!(set.all_ids(), [first, first, second]);
+        assert_eq!(set.ids(None), [(0, first.to_owned()), (2, second.to_owned())]);
+        assert_eq!(set.example(2).question.id().to_string(), first);
+        let found = [(None, first), (train, first), (None, second), (train, second)];
+        assert_eq!(found.map(|(split, id)| set.find(split, id)), [Some(0), Some(1), Some(2), None]);
+        assert_eq!(set.find(None, "eccc93b56153a56c"), None);
+        assert_eq!(set.first_wrong_id(), None);
+
+        // What is kept of the ids is not that of an older, smaller set.
+        let question = bears(1);
+        let words: Vec<WordId> =
+            question.vocabulary().iter().map(|word| set.intern(word)).collect();
+        set.push(NewQuestion {
+            context: 0..1,
+            query: &[BLANK],
+            candidates: &words[1..3],
+            answer: None,
+            class: None,
+            split: None,
+            book: None,
+        });
+        assert_eq!(set.all_ids().len(), 4);
+    }
+
+    #[test]
+    fn an_id_has_one_spelling() {
+        let id: QuestionId = "00cc93b56153a56b#12".parse().unwrap();
+        assert_eq!(id.to_string(), "00cc93b56153a56b#12");
+        for wrong in ["", "eccc", "ECCC93b56153a56b", "eccc93b56153a56b#1", "eccc93b56153a56b#02"] {
+            assert_eq!(wrong.parse::<QuestionId>(), Err(NotAnId), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_fingerprint_changes_with_anything_that_the_questions_or_books_say() {
+        let [train, valid] = [Split::Train, Split::Valid].map(Some);
+        let set = soups(&[train, valid]);
+        let question = |set: &QuestionSet, change: fn(&mut NewQuestion<'_>)| {
+            let mut set = set.clone();
+            let last = set.clone();
+            let example = last.example(1);
+            let mut question = NewQuestion {
+                context: last.context(1),
+                query: example.question.query,
+                candidates: example.question.candidates,
+                answer: example.answer,
+                class: example.class,
+                split: Some(Split::Test),
+                book: None,
+            };
+            change(&mut question);
+            set.push(question);
+            set
+        };
+        let book = |name: &str, sentences| {
+            let mut set = set.clone();
+            set.push_book(BookText { name: name.to_owned(), split: valid, sentences });
+            set
+        };
+        let sets = [
+            set.clone(),
+            soups(&[valid, train]),
+            soups(&[train, None]),
+            question(&set, |_| ()),
+            question(&set, |question| question.answer = Some(1)),
+            question(&set, |question| question.answer = None),
+            question(&set, |question| question.class = Some(WordClass::Verb)),
+            question(&set, |question| question.context = 1..1),
+            question(&set, |question| question.candidates = &question.candidates[..1]),
+            question(&book("Bears", 0..0), |_| ()),
+            question(&book("Bears", 0..0), |question| question.book = Some(0)),
+            book("Bears", 0..1),
+            book("Wolves", 0..1),
+        ];
+        let prints: std::collections::BTreeSet<String> =
+            sets.iter().map(QuestionSet::fingerprint).collect();
+        assert_eq!(prints.len(), sets.len());
+
+        // Words that no question has, and questions of other splits, do not count.
+        let mut more = question(&set, |_| ());
+        more.intern("unheard-of");
+        let learnt = [Split::Train, Split::Valid];
+        assert_eq!(more.fingerprint_of(&learnt), set.fingerprint_of(&learnt));
+        assert_ne!(more.fingerprint_of(&[Split::Train]), set.fingerprint_of(&learnt));
+    }
+
+    proptest! {
+        #[test]
+        fn every_question_is_found_by_its_id(set in sets()) {
+            for (index, id) in set.all_ids().iter().enumerate() {
+                prop_assert_eq!(set.find(set.example(index).split, id), Some(index));
+            }
+        }
     }
 }

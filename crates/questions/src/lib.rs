@@ -30,6 +30,7 @@ pub use formats::output::write_file;
 pub use formats::running_text::BOOK_TITLE;
 pub use formats::write::Format;
 pub use formats::{cbt, cnn, compact, jsonl, parquet};
+pub use id::{NotAnId, QuestionId};
 pub use inspect::{
     CandidateFaults, Duplicates, Leaks, Overlap, Sameness, SplitStatistics, Statistics, Totals,
 };

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use base::{Vocabulary, WordId};
 
+use crate::id::{Hash, Ids};
 use crate::{Example, Question, Sentences, Split, WordClass};
 
 /// The word that stands for the missing word in every file format.
@@ -27,6 +28,7 @@ pub struct QuestionSet {
     queries: Vec<WordId>,
     candidates: Vec<WordId>,
     candidate_fields: BTreeMap<usize, String>,
+    ids: Ids,
 }
 
 /// A book that questions come from, with its running text: a range of the set's sentences, empty where
@@ -85,6 +87,7 @@ impl Default for QuestionSet {
             queries: Vec::new(),
             candidates: Vec::new(),
             candidate_fields: BTreeMap::new(),
+            ids: Ids::default(),
         }
     }
 }
@@ -237,6 +240,7 @@ impl QuestionSet {
     /// # Panics
     /// If the query does not hold [`BLANK`]: readers check that first and name the line.
     pub fn push(&mut self, question: NewQuestion<'_>) -> usize {
+        self.ids = Ids::default();
         let blank = question.query.iter().position(|&word| word == BLANK);
         let query = narrow(self.queries.len());
         self.queries.extend_from_slice(question.query);
@@ -253,6 +257,16 @@ impl QuestionSet {
             book: question.book.map(narrow),
         });
         self.records.len() - 1
+    }
+
+    /// Takes over the ids of all questions from a file.
+    pub(crate) fn set_hashes(&mut self, hashes: Vec<Hash>) {
+        assert_eq!(hashes.len(), self.len(), "one id per question");
+        self.ids = Ids::stored(hashes);
+    }
+
+    pub(crate) fn id_store(&self) -> &Ids {
+        &self.ids
     }
 
     /// Takes the words of a part into this vocabulary and renumbers them in the part, which is left

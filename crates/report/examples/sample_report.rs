@@ -10,7 +10,7 @@
 use std::path::PathBuf;
 
 use evaluation::{Prediction, Predictions, check_against};
-use goldilocks_report::paper::{TableKind, Variant};
+use goldilocks_report::paper::TableKind;
 use goldilocks_report::{Provenance, Report, Row, Run, Source};
 use questions::{BLANK, BookText, NewQuestion, QuestionSet, Split, WordClass};
 use rand::{Rng, RngExt, SeedableRng};
@@ -154,21 +154,21 @@ fn ask(set: &mut QuestionSet, rng: &mut impl Rng, split: Split, class: Option<Wo
 fn rows<'a>(set: &'a QuestionSet, kind: TableKind, rng: &mut impl Rng) -> Result<Vec<Row<'a>>> {
     let published = kind.published().rows.iter();
     let mut rows = Vec::new();
-    for row in published.filter(|row| row.footnote.is_none() && row.name != "contextual-lstm") {
-        let settings = row.variants.iter().map(setting);
-        let settings = settings.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+    for row in published.filter(|row| row.footnote.is_none() && row.id != "contextual-lstm") {
         let luck: f64 = rng.random_range(-0.03..0.03);
         let figures: Vec<f64> = row.figures.iter().map(|figure| figure + luck).collect();
         rows.push(Row {
-            name: row.name.to_owned(),
-            label: row.label.to_owned(),
-            settings,
+            name: row.model().to_owned(),
+            paper_row: Some(row.id.to_owned()),
+            label: row.label().to_owned(),
+            settings: Vec::new(),
             runs: vec![simulated(set, &figures, 1, rng)?],
             looked: Vec::new(),
         });
     }
     let mut beyond = rows.last().expect("the paper has rows").clone();
     beyond.name = "stack".to_owned();
+    beyond.paper_row = None;
     beyond.label = "LSTMs + MemNNs, one weight each".to_owned();
     rows.push(beyond);
     Ok(rows)
@@ -186,10 +186,12 @@ fn curve<'a>(set: &'a QuestionSet, rng: &mut impl Rng) -> Result<Vec<Row<'a>>> {
             let loss = if unit == "sentences" { 0.25 } else { 0.08 * distance * distance + cost };
             let figures = [0.70, 0.64, 0.69, 0.70].map(|figure| figure - loss);
             let settings = [("encoding", encoding), ("unit", unit), ("window", &size.to_string())];
+            let place = if unit == "sentences" { unit.to_owned() } else { size.to_string() };
             let seeds = 1..=3;
             rows.push(Row {
                 name: "memnn-window-selfsup".to_owned(),
-                label: "MemNNs (window memory + self-sup.)".to_owned(),
+                paper_row: Some(format!("goldilocks/{encoding}/{place}")),
+                label: String::new(),
                 settings: settings.map(|(k, v)| (k.to_owned(), v.to_owned())).to_vec(),
                 runs: seeds.map(|s| simulated(set, &figures, s, rng)).collect::<Result<_>>()?,
                 looked: Vec::new(),
@@ -197,17 +199,6 @@ fn curve<'a>(set: &'a QuestionSet, rng: &mut impl Rng) -> Result<Vec<Row<'a>>> {
         }
     }
     Ok(rows)
-}
-
-/// The setting that makes a variant.
-fn setting(variant: &Variant) -> (&'static str, &'static str) {
-    match variant {
-        Variant::Anonymised => ("anonymise", "true"),
-        Variant::Ensemble => ("ensemble", "11"),
-        Variant::WithoutCooccurrences => ("exclude_cooccurrences", "true"),
-        Variant::WithoutTime => ("time", "false"),
-        Variant::WithoutSoftWeighting => ("soft_weighting", "false"),
-    }
 }
 
 /// A run that is right as often as the figures of the classes say.

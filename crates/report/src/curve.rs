@@ -62,24 +62,22 @@ struct Point {
 }
 
 impl Encoding {
+    fn code(self) -> &'static str {
+        ["positions", "bag"][self as usize]
+    }
+
     fn label(self) -> &'static str {
         ["one dictionary per position", "bag of words"][self as usize]
     }
 }
 
 impl Place {
-    /// Where a row with these settings stands, if it is one of the curve's.
-    pub fn of(settings: &[(String, String)]) -> Option<Self> {
-        let value = |key: &str| settings.iter().rfind(|(k, _)| k == key).map(|(_, v)| v.as_str());
-        let encoding =
-            if value("encoding") == Some("bag") { Encoding::Bag } else { Encoding::Positions };
-        let is_sentence = value("unit") == Some("sentences");
-        let size = value("window").and_then(|size| size.parse().ok());
-        match (is_sentence, size) {
-            (true, _) => Some(Self { encoding, size: None }),
-            (false, Some(_)) => Some(Self { encoding, size }),
-            (false, None) => None,
-        }
+    /// The place that a row's id names: `goldilocks/positions/5`, `goldilocks/bag/sentences`.
+    pub fn from_id(id: &str) -> Option<Self> {
+        let (encoding, size) = id.strip_prefix("goldilocks/")?.split_once('/')?;
+        let encoding = ENCODINGS.into_iter().find(|known| known.code() == encoding)?;
+        let size = if size == "sentences" { None } else { Some(size.parse().ok()?) };
+        Some(Self { encoding, size })
     }
 
     /// Whether a setting is told by the label.
@@ -90,7 +88,7 @@ impl Place {
     /// What its row is called.
     pub fn label(self) -> String {
         let size = self.size.map_or("whole sentences".to_owned(), |size| format!("b = {size}"));
-        format!("{size}, {}", ["positions", "bag"][self.encoding as usize])
+        format!("{size}, {}", self.encoding.code())
     }
 
     /// Rows of one encoding stand together, whole sentences last.
@@ -102,8 +100,11 @@ impl Place {
 impl Curve {
     /// The curve of a table whose rows differ in the size of their windows; none for other tables.
     pub fn of(table: &Table) -> Option<Self> {
-        let rows: Vec<(Place, &TableRow)> =
-            table.rows.iter().filter_map(|row| Some((Place::of(&row.settings)?, row))).collect();
+        let rows: Vec<(Place, &TableRow)> = table
+            .rows
+            .iter()
+            .filter_map(|row| Some((Place::from_id(row.paper_row.as_deref()?)?, row)))
+            .collect();
         let mut sizes: Vec<usize> = rows.iter().filter_map(|(place, _)| place.size).collect();
         sizes.sort_unstable();
         sizes.dedup();
@@ -173,30 +174,25 @@ mod tests {
     use crate::paper::TableKind;
     use crate::{Report, fixture};
 
-    fn settings(texts: &[&str]) -> Vec<(String, String)> {
-        let pair =
-            |text: &&str| text.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned())).unwrap();
-        texts.iter().map(pair).collect()
-    }
-
     #[test]
-    fn a_row_stands_where_its_settings_say() {
-        let label = |texts: &[&str]| Place::of(&settings(texts)).map(Place::label);
-        assert_eq!(label(&["dim=100", "window=5"]).unwrap(), "b = 5, positions");
-        assert_eq!(label(&["encoding=bag", "window=31"]).unwrap(), "b = 31, bag");
-        assert_eq!(
-            label(&["encoding=bag", "unit=sentences", "window=5"]).unwrap(),
-            "whole sentences, bag"
-        );
-        assert_eq!(label(&["dim=100"]), None);
+    fn a_row_is_placed_by_its_id() {
+        let label = |id: &str| Place::from_id(id).map(Place::label);
+        assert_eq!(label("goldilocks/positions/5").unwrap(), "b = 5, positions");
+        assert_eq!(label("goldilocks/bag/31").unwrap(), "b = 31, bag");
+        assert_eq!(label("goldilocks/bag/sentences").unwrap(), "whole sentences, bag");
+        for other in
+            ["memnn-window-selfsup", "goldilocks/bags/3", "goldilocks/bag/", "window/bag/3"]
+        {
+            assert_eq!(label(other), None);
+        }
     }
 
-    /// A table of the fixture's questions with a row a size; each is right on so many of the eight questions.
-    fn curve(rows: &[(&[&str], usize)]) -> Option<Curve> {
+    /// A table of the fixture's questions with a row per place; each is right on `n_right` of four questions.
+    fn curve(rows: &[(&str, usize)]) -> Option<Curve> {
         let set = fixture::valid_set();
-        let row = |(texts, n_right): &(&[&str], usize)| {
+        let row = |(place, n_right): &(&str, usize)| {
             let mut row = fixture::row(&set, "memnn-window-selfsup", |index| index % 4 < *n_right);
-            row.settings = settings(texts);
+            row.paper_row = Some(format!("goldilocks/{place}"));
             row
         };
         let rows = rows.iter().map(row).collect();
@@ -207,11 +203,11 @@ mod tests {
     #[test]
     fn the_peak_is_the_smallest_of_the_best_sizes_and_never_a_sentence() {
         let curve = curve(&[
-            (&["window=1"], 0),
-            (&["window=3"], 2),
-            (&["window=5"], 2),
-            (&["encoding=bag", "window=3"], 1),
-            (&["encoding=bag", "unit=sentences"], 4),
+            ("positions/1", 0),
+            ("positions/3", 2),
+            ("positions/5", 2),
+            ("bag/3", 1),
+            ("bag/sentences", 4),
         ])
         .unwrap();
         let peaks: Vec<Vec<Option<usize>>> = curve
@@ -231,12 +227,12 @@ mod tests {
 
     #[test]
     fn one_size_is_no_curve() {
-        assert!(curve(&[(&["window=5"], 1), (&["dim=3"], 1)]).is_none());
+        assert!(curve(&[("positions/5", 1), ("none", 1)]).is_none());
     }
 
     #[test]
     fn the_file_brings_its_own_style_and_ground() {
-        let file = curve(&[(&["window=1"], 1), (&["window=3"], 2)]).unwrap().file();
+        let file = curve(&[("positions/1", 1), ("positions/3", 2)]).unwrap().file();
         assert!(file.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" "));
         assert!(
             file.contains("<style>") && file.contains("class=\"paper\"") && file.contains("--ink")
@@ -245,13 +241,8 @@ mod tests {
 
     #[test]
     fn latex_has_a_plot_a_class_with_its_bars() {
-        let latex = curve(&[
-            (&["window=1"], 1),
-            (&["window=3"], 2),
-            (&["encoding=bag", "unit=sentences"], 1),
-        ])
-        .unwrap()
-        .latex();
+        let latex =
+            curve(&[("positions/1", 1), ("positions/3", 2), ("bag/sentences", 1)]).unwrap().latex();
         assert_eq!(latex.matches("\\nextgroupplot").count(), 4);
         assert_eq!(latex.matches("\\addplot").count(), 8);
         // Two of two right: Wilson's interval is .3424 to 1.

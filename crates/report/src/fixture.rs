@@ -58,6 +58,7 @@ pub fn row<'a>(set: &'a QuestionSet, name: &str, is_right: impl Fn(usize) -> boo
     let predictions = check_against(predictions, set).unwrap();
     Row {
         name: name.to_owned(),
+        paper_row: Some(name.to_owned()),
         label: name.to_owned(),
         settings: Vec::new(),
         runs: vec![Run { seed: 1, version: "0.1.0".to_owned(), predictions }],

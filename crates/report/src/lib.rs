@@ -66,6 +66,9 @@ pub struct Report<'a> {
 pub struct Row<'a> {
     /// The model's name: `memnn-window-selfsup`; `humans-query` and `humans-context-query` for people.
     pub name: String,
+    /// The id of the row of the paper that it reproduces ([`paper`]); none for a row beyond the paper's. On the
+    /// Goldilocks curve, its place: `goldilocks/positions/5`, `goldilocks/bag/sentences`.
+    pub paper_row: Option<String>,
     /// What a row beyond the paper's is called; the paper's rows keep the paper's labels.
     pub label: String,
     /// The settings that were not left at their defaults, as text.

@@ -17,6 +17,7 @@ use crate::curve::Curve;
 use crate::details::people::{self, PeopleOfRow};
 use crate::details::{Section, breakdowns, missed, pairs};
 use crate::grid::Grid;
+use crate::paper::PEOPLE_WITH_CONTEXT;
 use crate::passage::Passage;
 use crate::table::{Figures, Table, TableRow};
 use crate::{Error, Looked, Report, Row, layout, number};
@@ -264,7 +265,8 @@ fn verdict(table: &Table, curve: Option<&Curve>) -> Vec<String> {
 /// The picture: ours filled, the paper's hollow, people as a line across.
 fn picture(table: &Table) -> Chart {
     let rows: Vec<&TableRow> = table.rows.iter().filter(|row| !row.is_people).collect();
-    let people = table.rows.iter().find(|row| row.name == "humans-context-query");
+    let people =
+        table.rows.iter().find(|row| row.paper_row.as_deref() == Some(PEOPLE_WITH_CONTEXT));
     let of_people = |column: usize| {
         let Figures { ours, paper, .. } = &people?.cells[column];
         ours.or(*paper).map(|accuracy| accuracy.accuracy)

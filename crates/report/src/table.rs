@@ -10,7 +10,7 @@ use questions::Split;
 
 use crate::curve::Place;
 use crate::layout::settings;
-use crate::paper::{Footnote, PublishedColumn, PublishedRow, PublishedTable, TableKind, Variant};
+use crate::paper::{Footnote, PublishedColumn, PublishedRow, PublishedTable, TableKind};
 use crate::{Error, Provenance, Report, Row, number};
 
 /// A table of accuracies.
@@ -35,6 +35,8 @@ pub struct Table {
 pub struct TableRow {
     /// Its place in the report's rows; none where it has not been run.
     pub ours: Option<usize>,
+    /// The id of the paper's row, or the place on the Goldilocks curve.
+    pub paper_row: Option<String>,
     /// The model's name.
     pub name: String,
     /// The settings that were not left at their defaults.
@@ -78,13 +80,11 @@ impl Table {
     pub fn of(report: &Report<'_>, kind: TableKind) -> Result<Self, Error> {
         let published = kind.published();
         let results = report.rows.iter().map(RowResults::of).collect::<Result<Vec<_>, _>>()?;
-        let variants: Vec<Vec<Variant>> = report.rows.iter().map(variants).collect();
         let mut rows = Vec::new();
         let mut is_shown = vec![false; report.rows.len()];
         for paper in published.rows {
-            let is_ours = |&place: &usize| {
-                published.is_row_of(paper, &report.rows[place].name, &variants[place])
-            };
+            let is_ours =
+                |&place: &usize| report.rows[place].paper_row.as_deref() == Some(paper.id);
             let ours: Vec<usize> = (0..report.rows.len()).filter(is_ours).collect();
             ours.iter().for_each(|&place| is_shown[place] = true);
             let places =
@@ -103,10 +103,13 @@ impl Table {
                 Figures::new(ours, paper, is_comparable)
             };
             let last_block = published.rows.last().map_or(0, |row| row.block + 1);
-            let name = ours.map(|ours| ours.name.as_str()).or(paper.map(|paper| paper.name));
-            let label = paper.map(|paper| paper.label).or(ours.map(|ours| ours.label.as_str()));
+            let name = ours.map(|ours| ours.name.as_str()).or(paper.map(PublishedRow::model));
+            let label = paper.map(PublishedRow::label).or(ours.map(|ours| ours.label.as_str()));
             TableRow {
                 ours: place,
+                paper_row: ours
+                    .and_then(|ours| ours.paper_row.clone())
+                    .or(paper.map(|paper| paper.id.to_owned())),
                 name: name.expect("a row is the paper's or ours").to_owned(),
                 settings: ours.map(|ours| ours.settings.clone()).unwrap_or_default(),
                 untold: ours.map(|ours| ours.settings.clone()).unwrap_or_default(),
@@ -114,7 +117,8 @@ impl Table {
                 label: label.expect("a row is the paper's or ours").to_owned(),
                 block: paper.map_or(last_block, |paper| paper.block),
                 footnote: paper.and_then(|paper| paper.footnote),
-                is_people: name.is_some_and(|name| name.starts_with("humans-")),
+                is_people: paper.is_some_and(PublishedRow::is_people)
+                    || ours.is_some_and(is_of_people),
                 cells: published.columns.iter().enumerate().map(figures).collect(),
             }
         };
@@ -212,9 +216,9 @@ pub fn is_same_test(report: &Report<'_>, published: &PublishedTable) -> bool {
         && published.columns.iter().all(|column| has_classes(column) == set_has_classes)
 }
 
-/// The variants that a row's settings make.
-fn variants(row: &Row<'_>) -> Vec<Variant> {
-    row.settings.iter().filter_map(|(key, value)| Variant::from_setting(key, value)).collect()
+/// Returns whether people answered.
+fn is_of_people(row: &Row<'_>) -> bool {
+    row.runs.iter().any(|run| !run.predictions.predictions().people().is_empty())
 }
 
 fn other_versions(report: &Report<'_>) -> Vec<String> {
@@ -226,7 +230,7 @@ fn other_versions(report: &Report<'_>) -> Vec<String> {
 
 /// Calls a row of the Goldilocks curve by its place there.
 fn place_on_curve(row: &mut TableRow) {
-    if let Some(place) = Place::of(&row.settings) {
+    if let Some(place) = row.paper_row.as_deref().and_then(Place::from_id) {
         row.label = place.label();
         row.block = place.block();
         row.untold.retain(|(key, _)| !Place::tells(key));

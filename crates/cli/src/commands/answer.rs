@@ -65,7 +65,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         let set = sets::open(path, &selection, &splits, progress)?;
         let (controls, seed) = (options.controls(), options.seed);
         let answering = AnswerOptions { splits, controls, seed };
-        predictions.extend(goldilocks::answer(&*model, &set, &answering, progress)?);
+        predictions.extend(goldilocks::answer(&model, &set, &answering, progress)?);
     }
     let n_questions = super::counted(predictions.len(), "question");
     write_predictions(&options.output, predictions)?;

@@ -172,13 +172,21 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
 
 fn answer(set: &QuestionSet) -> Result<Vec<Measured>> {
     let places: Vec<usize> = (0..set.len()).collect();
-    let measure = |entry: &models::Entry| {
+    let measure = |entry: &models::Method| {
         let settings = Settings::from_text(entry, [])?;
         let model = (entry.train)(&settings, &Training::new(set, 1, &|_| ()))?;
-        let (seconds, scores) = fastest(|| models::score_all(&*model, set, &places, &[], &|_| ()));
-        let amount = scores?.len();
+        let mut amount = 0;
+        let (seconds, done) = fastest(|| {
+            amount = 0;
+            let scorer = model.clone().scorer(set.vocabulary());
+            models::score_all(scorer, set, &places, &[], &mut |_, scores| {
+                amount += scores.len();
+                Ok(())
+            })
+        });
+        done?;
         let stage = format!("answer, {}", entry.name);
         Ok(Measured { stage, seconds, amount, unit: "questions", peer: None })
     };
-    MODELS.iter().filter(|entry| !entry.learns).map(measure).collect()
+    MODELS.iter().filter(|entry| !entry.trains_by_epochs).map(measure).collect()
 }

@@ -55,7 +55,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     };
     let set = sets::open(&options.set, &selection, splits, progress)?;
     let index = find_question(&set, &options.set, &options.question, &selection)?;
-    let looked = goldilocks::explain(&*model, &set, index, options.seed);
+    let looked = goldilocks::explain(&model, &set, index, options.seed)?;
     for (path, draw) in drawings {
         if let Some(path) = path {
             super::check_output(path, options.force)?;

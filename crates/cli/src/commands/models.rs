@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use goldilocks::Error;
-use goldilocks::models::{self, Entry, MODELS};
+use goldilocks::models::{self, MODELS, Method};
 
 /// Options of `models`.
 #[derive(clap::Args, Debug)]
@@ -19,14 +19,19 @@ pub fn run(options: &Options) -> Result<()> {
         }
         None => {
             let row =
-                |entry: &Entry| format!("{:28}{:12}{}\n", entry.name, entry.section, entry.row);
+                |entry: &Method| format!("{:28}{:12}{}\n", entry.name, entry.section, label(entry));
             super::print(format_args!("{}", MODELS.iter().map(row).collect::<String>()))
         }
     }
 }
 
-fn settings(entry: &Entry) -> String {
-    let mut text = format!("{}: {} ({})\n", entry.name, entry.row, entry.section);
+/// What the paper calls a method.
+fn label(entry: &Method) -> &'static str {
+    goldilocks::report::paper::label(entry.name).unwrap_or(entry.name)
+}
+
+fn settings(entry: &Method) -> String {
+    let mut text = format!("{}: {} ({})\n", entry.name, label(entry), entry.section);
     if entry.settings.is_empty() {
         text += "\nno settings\n";
     }

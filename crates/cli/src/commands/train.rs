@@ -52,7 +52,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let training = TrainOptions {
         seed: options.seed,
         device: options.device.device,
-        data: sets::hash(&options.data)?,
+        data: set.fingerprint_of(&sets::LEARNT_FROM),
         program: program(),
         ..training
     };

@@ -18,6 +18,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ::report::{Looked, Run};
 use evaluation::{Prediction, Predictions, QuestionIndex, ensemble, exclude_cooccurrences};
@@ -74,6 +75,16 @@ impl Engine<'_> {
     pub fn data(&self) -> String {
         let answering = self.answering.iter().map(|hash| format!(" answering {hash}"));
         [self.data.clone()].into_iter().chain(answering).collect()
+    }
+
+    /// The fingerprint of what a learner reads.
+    fn learnt_from(&self) -> String {
+        self.trained.fingerprint_of(&crate::sets::LEARNT_FROM)
+    }
+
+    /// The fingerprint of the set that is answered.
+    fn to_answer(&self) -> String {
+        self.answering.as_ref().unwrap_or(&self.data).clone()
     }
 
     /// Trains and answers what the row still needs; returns whether there was something to do.
@@ -216,9 +227,9 @@ impl Engine<'_> {
         };
         let splits = self.answered(row);
         let options = AnswerOptions { splits, controls: Vec::new(), seed: *seed };
-        let predictions = answer(&*model, set, &options, self.reporter)?;
+        let predictions = answer(&model, set, &options, self.reporter)?;
         if self.figure_2 {
-            self.explain(name, &*model, set, &predictions)?;
+            self.explain(name, &model, set, &predictions)?;
         }
         create_parent(&output)?;
         // The note comes last: answers without it are made again.
@@ -231,8 +242,8 @@ impl Engine<'_> {
         let Training { row, seed, .. } = training;
         MadeFrom {
             version: self.options.program.to_string(),
-            data: self.data.clone(),
-            answering: self.answering.clone(),
+            data: self.learnt_from(),
+            answering: Some(self.to_answer()),
             on: self.answered(row),
             seed: *seed,
             model: row.entry.name.to_owned(),
@@ -270,7 +281,7 @@ impl Engine<'_> {
             version: provenance("version")?,
             anonymise: anonymised.is_some(),
             data: anonymised.unwrap_or(&data).to_owned(),
-            answering: self.answering.clone(),
+            answering: Some(self.to_answer()),
             on,
             seed: provenance("seed")?.parse().ok()?,
             settings: manifest.settings.iter().map(as_text).collect(),
@@ -283,10 +294,10 @@ impl Engine<'_> {
         models::load(&self.model(name)).is_ok()
     }
 
-    fn train(&self, training: &Training<'_>, set: &QuestionSet) -> Result<Box<dyn Model>> {
+    fn train(&self, training: &Training<'_>, set: &QuestionSet) -> Result<Arc<dyn Model>> {
         let Training { row, seed, name } = training;
         let folder = self.model(name);
-        let data = format!("{}{}", self.data, if row.anonymise { ANONYMISED } else { "" });
+        let data = format!("{}{}", self.learnt_from(), if row.anonymise { ANONYMISED } else { "" });
         let device = self.options.device;
         match models::load_on(&folder, device, &|_| ()) {
             Ok((model, manifest)) => {
@@ -297,7 +308,7 @@ impl Engine<'_> {
                     Some(None) => return Ok(model),
                     // What may have taken days elsewhere is not replaced by a newer program of its own accord.
                     Some(Some((what, expected, found)))
-                        if what == "version" && row.entry.learns =>
+                        if what == "version" && row.entry.trains_by_epochs =>
                     {
                         return Err(Error::OtherCode { path: folder, expected, found });
                     }
@@ -336,11 +347,11 @@ impl Engine<'_> {
     fn explain(
         &self,
         name: &str,
-        model: &dyn Model,
+        model: &Arc<dyn Model>,
         set: &QuestionSet,
         predictions: &[Prediction],
     ) -> Result<()> {
-        let looked = hits_and_misses(model, set, predictions, self.options.seed);
+        let looked = hits_and_misses(model, set, predictions, self.options.seed)?;
         if looked.is_empty() {
             return Ok(());
         }

@@ -2,51 +2,47 @@
 //!
 //! ```toml
 //! title = "Windows"               # what the report is called
-//! like = "table-2"                # one of the paper's, of which all holds that is not said here
 //! tables = ["variants"]           # the tables that it fills
 //! on = ["valid"]                  # the splits that are answered
-//! seeds = 3                       # of every row that does not say otherwise; or, on data that is not embedded, of some
-//!                                 # rows or models: seeds = { memnn-window-selfsup = 3 }
+//! seeds = 3                       # of every row that does not say otherwise
+//! small_seeds = 1                 # of every row, on the embedded tales or news
+//! rows_from = "table-2"           # rows and combinations of one of the paper's, before its own
 //!
 //! [[rows]]
 //! model = "memnn-window-selfsup"
 //! settings = { dim = 100 }
+//! small = { dim = 20 }            # besides, on the embedded tales or news: a table in seconds
 //! grid = { encoding = ["positions", "bag"], window = [3, 5] }    # one row for each of the four
-//! # also: name, seeds, ensemble = N, anonymise = true, exclude_cooccurrences = true
+//! paper_row = "goldilocks/{encoding}/{window}"    # the paper's row, if it is not the model's own; grid values in braces
+//! # also: name, seeds, ensemble = N, anonymise = true, exclude_cooccurrences = true;
+//! # label = "MemNNs (small)" for a row beyond the paper's
 //!
-//! [[beyond]]                      # as rows, after them: ours beyond the paper's, called by a label
-//! model = "memnn-window-selfsup"
-//! label = "MemNNs (small)"
-//! settings = { dim = 10 }
+//! [[rows]]
+//! from = "table-2/word-distance"  # all that this row of the paper's, or an earlier row here, says; then as above
+//! name = "far"
+//! settings = { max_penalty = 9 }
 //!
 //! [[combinations]]                # several rows as one, one weight each, fitted on the validation split
 //! name = "two"
 //! label = "MemNNs with word distance"
-//! of = ["memnn-window-selfsup", "word-distance"]
-//!
-//! [settings.word-distance]        # by row or model: settings of rows that are not listed
-//! max_penalty = 5
-//!
-//! [tales.memnn-window-selfsup]    # by row or model: settings for the embedded tales alone
-//! dim = 20
+//! of = ["memnn-window-selfsup", "far"]
 //! ```
 //!
-//! An experiment on CNN QA says `embedded = "news"`, and `[news.memnn-window-selfsup]` in place of `[tales.…]`.
+//! An experiment on CNN QA says `embedded = "news"`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
 use ::report::TableKind;
-use models::{Entry, MODELS};
 use questions::Split;
 use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::{Error, Result};
 
-/// An experiment as its TOML file has it; `experiments/` holds the paper's.
+/// An experiment as its TOML file has it; [`names`] are the paper's.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
@@ -65,43 +61,23 @@ pub struct Experiment {
     #[serde(default)]
     pub on: Vec<Split>,
     /// How many seeds a row is run with that does not say so itself.
+    pub(super) seeds: Option<NonZeroUsize>,
+    /// How many seeds every row is run with on embedded data.
+    pub(super) small_seeds: Option<NonZeroUsize>,
+    /// An experiment of the paper whose rows and combinations come first.
+    rows_from: Option<String>,
+    /// What is run.
     #[serde(default)]
-    pub(super) seeds: Seeds,
-    /// What is run; without it every model of the registry with its defaults.
-    rows: Option<Vec<Row>>,
-    /// What is run after that: ours beyond the paper's rows.
-    #[serde(default)]
-    beyond: Vec<Row>,
+    pub(super) rows: Vec<Row>,
     /// Several rows as one.
     #[serde(default)]
     combinations: Vec<Combination>,
     /// What is embedded for those who have no data.
     #[serde(default)]
     pub embedded: Embedded,
-    /// Settings that are not left at their defaults, by row or by model.
-    #[serde(default)]
-    pub(super) settings: Table,
-    /// Settings for what is embedded, by row or by model: smaller, so that the table is there at once.
-    #[serde(default, alias = "news")]
-    pub(super) tales: Table,
 }
 
-/// How many seeds rows are run with.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-pub(super) enum Seeds {
-    OfAll(NonZeroUsize),
-    /// By row or model; on what is embedded one will do.
-    OfSome(BTreeMap<String, NonZeroUsize>),
-}
-
-impl Default for Seeds {
-    fn default() -> Self {
-        Self::OfAll(NonZeroUsize::MIN)
-    }
-}
-
-/// Text that the program carries.
+/// Text that the library carries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Embedded {
@@ -113,28 +89,30 @@ pub enum Embedded {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub(super) struct Row {
+    /// A row to take everything from that is not said here: `table-2/memnn-window`, or the name of an earlier one.
+    from: Option<String>,
     /// A name of the registry.
     pub(super) model: String,
     /// What folders and files are called; the model's name if there is one row of it.
-    pub(super) name: Option<String>,
+    name: Option<String>,
+    /// The id of the paper's row that it reproduces, if it is not the model's own (`report::paper`).
+    paper_row: Option<String>,
     /// What it is called in tables; only for rows beyond the paper's.
     pub(super) label: Option<String>,
     pub(super) seeds: Option<NonZeroUsize>,
     /// How many seeds make one model of the row: the mean of their distributions.
     pub(super) ensemble: Option<NonZeroUsize>,
     /// Whether candidates are replaced by placeholders (Appendix D).
-    #[serde(default)]
     pub(super) anonymise: bool,
     /// Whether candidates that occur in the query are left out (§5.1).
-    #[serde(default)]
     pub(super) exclude_cooccurrences: bool,
     /// Settings that are not left at their defaults.
-    #[serde(default)]
     pub(super) settings: Table,
+    /// Settings besides, on embedded data.
+    pub(super) small: Table,
     /// Lists of values: a row for each combination, named after it.
-    #[serde(default)]
     grid: Table,
 }
 
@@ -142,7 +120,7 @@ pub(super) struct Row {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Combination {
-    /// Tells it apart from the rows.
+    /// Distinguishes it from the rows.
     pub name: String,
     /// What it is called in tables.
     pub label: String,
@@ -150,7 +128,7 @@ pub struct Combination {
     pub of: Vec<String>,
 }
 
-/// The paper's experiments, by the names that `reproduce` takes.
+/// The paper's experiments, by their names.
 const EXPERIMENTS: &[(&str, &str)] = &[
     ("table-1", include_str!("../../experiments/table-1.toml")),
     ("table-2", include_str!("../../experiments/table-2.toml")),
@@ -170,6 +148,9 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 impl Experiment {
     /// One of the paper's.
+    ///
+    /// # Errors
+    /// [`Error::UnknownExperiment`].
     pub fn named(name: &str) -> Result<Self> {
         let found = EXPERIMENTS.iter().find(|(known, _)| *known == name);
         let (_, text) = found.ok_or_else(|| Error::UnknownExperiment {
@@ -180,37 +161,51 @@ impl Experiment {
     }
 
     /// One's own.
+    ///
+    /// # Errors
+    /// If the file can't be read, or says something else than what to run.
     pub fn read(path: &Path) -> Result<Self> {
         Self::from_toml(path, &fs::read_to_string(path).map_err(Error::io(path))?)
     }
 
     fn from_toml(path: &Path, text: &str) -> Result<Self> {
         let wrong = |message: String| Error::Experiment { path: path.to_owned(), message };
-        let mut experiment: Self = match like(text).map_err(wrong)? {
-            Some(merged) => merged.try_into(),
-            None => toml::from_str(text),
-        }
-        .map_err(|error: toml::de::Error| wrong(error.to_string()))?;
+        let mut experiment: Self =
+            toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
         for table in &experiment.tables {
             if TableKind::from_code(table).is_none() {
                 let known = TableKind::ALL.map(TableKind::code).join("`, `");
                 return Err(wrong(format!("unknown table `{table}`: expected `{known}`")));
             }
         }
-        let Self { rows, beyond, .. } = &mut experiment;
-        for rows in rows.iter_mut().chain([beyond]) {
-            let expanded = rows.iter().map(Row::expanded).collect::<Result<Vec<_>, _>>();
-            *rows = expanded.map_err(wrong)?.concat();
-        }
+        experiment.resolve().map_err(wrong)?;
         experiment.check_names().map_err(wrong)?;
         Ok(experiment)
     }
 
-    /// Every name is part of a file's name and stands once; combinations are of rows.
+    /// Puts rows and combinations of others in their places, and grids into rows.
+    fn resolve(&mut self) -> Result<(), String> {
+        let own = std::mem::take(&mut self.rows);
+        if let Some(name) = &self.rows_from {
+            let other = Self::named(name).map_err(|_| {
+                let known: Vec<&str> = names().collect();
+                format!("rows_from: expected `{}`, found `{name}`", known.join("`, `"))
+            })?;
+            self.rows = other.rows;
+            self.small_seeds = self.small_seeds.or(other.small_seeds);
+            self.combinations = [other.combinations, self.combinations.clone()].concat();
+        }
+        for row in own {
+            let row = row.resolved(&self.rows)?;
+            self.rows.extend(row.expanded()?);
+        }
+        Ok(())
+    }
+
+    /// Every name is part of a file's name and occurs once; combinations are of rows.
     fn check_names(&self) -> Result<(), String> {
         let mut names = BTreeSet::new();
-        let rows = self.all_rows();
-        let of_rows: Vec<&str> = rows.iter().map(Row::name).collect();
+        let of_rows: Vec<&str> = self.rows.iter().map(Row::name).collect();
         let of_combinations = self.combinations.iter().map(|combination| combination.name.as_str());
         for name in of_rows.iter().copied().chain(of_combinations) {
             if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\']) {
@@ -218,6 +213,11 @@ impl Experiment {
             }
             if !names.insert(name) {
                 return Err(format!("two rows are named `{name}`: give one a `name`"));
+            }
+        }
+        for id in self.rows.iter().filter_map(|row| row.paper_row.as_deref()) {
+            if !::report::paper::is_row(id) {
+                return Err(format!("paper_row `{id}`: expected the id of a row of the paper"));
             }
         }
         for Combination { name, of, .. } in &self.combinations {
@@ -229,7 +229,7 @@ impl Experiment {
             }
             let is_changed =
                 |row: &&Row| row.ensemble.is_some() || row.exclude_cooccurrences || row.anonymise;
-            let mut members = rows.iter().filter(|row| of.iter().any(|of| of == row.name()));
+            let mut members = self.rows.iter().filter(|row| of.iter().any(|of| of == row.name()));
             if let Some(row) = members.find(is_changed) {
                 return Err(format!(
                     "combination `{name}`: expected rows without `ensemble`, `anonymise` and \
@@ -238,33 +238,7 @@ impl Experiment {
                 ));
             }
         }
-        for (name, value) in self.settings.iter().chain(&self.tales) {
-            if !value.is_table() {
-                return Err(format!("settings of `{name}`: expected a table, found `{value}`"));
-            }
-        }
-        let of_some = match &self.seeds {
-            Seeds::OfAll(_) => None,
-            Seeds::OfSome(seeds) => Some(seeds.keys()),
-        };
-        let named =
-            self.settings.keys().chain(self.tales.keys()).chain(of_some.into_iter().flatten());
-        let is_known =
-            |name: &&String| of_rows.contains(&name.as_str()) || models::find(name).is_ok();
-        match named.into_iter().find(|name| !is_known(name)) {
-            Some(name) => {
-                Err(format!("settings or seeds of `{name}`: no row or model is named so"))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// The rows as they are run: the paper's, then ours beyond them.
-    pub(super) fn all_rows(&self) -> Vec<Row> {
-        let all = || table_2().map(|entry| Row { model: entry.name.into(), ..Row::default() });
-        let mut rows = self.rows.clone().unwrap_or_else(|| all().collect());
-        rows.extend(self.beyond.iter().cloned());
-        rows
+        Ok(())
     }
 
     /// Rows that answer as one besides.
@@ -279,8 +253,49 @@ impl Experiment {
 }
 
 impl Row {
+    /// The id of the paper's row: that of the model, unless the row names another or goes beyond the paper.
+    pub(super) fn paper_row(&self) -> Option<String> {
+        let is_plain = self.ensemble.is_none() && !self.anonymise && !self.exclude_cooccurrences;
+        let plain = || is_plain.then(|| self.model.clone());
+        self.paper_row.clone().or_else(plain).filter(|_| self.label.is_none())
+    }
+
     pub(super) fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.model)
+    }
+
+    /// The row with what it takes from another.
+    fn resolved(self, earlier: &[Self]) -> Result<Self, String> {
+        let Some(from) = &self.from else {
+            return if self.model.is_empty() {
+                Err(format!("row `{}`: expected `model` or `from`", self.name()))
+            } else {
+                Ok(self)
+            };
+        };
+        let find = |rows: &[Self], name| rows.iter().find(|row| row.name() == name).cloned();
+        let found = match from.split_once('/') {
+            Some((experiment, name)) => {
+                Experiment::named(experiment).ok().and_then(|other| find(&other.rows, name))
+            }
+            None => find(earlier, from),
+        };
+        let Self { settings, small, .. } = &self;
+        let mut row = found.ok_or_else(|| format!("from: no row is named `{from}`"))?;
+        if !self.model.is_empty() {
+            return Err(format!("row `{}`: expected `model` or `from`, found both", self.name()));
+        }
+        row.name = self.name.clone().or(row.name);
+        // A changed row is another row of the paper, or none.
+        row.paper_row = self.paper_row.clone();
+        row.label = self.label.clone().or(row.label);
+        row.seeds = self.seeds.or(row.seeds);
+        row.ensemble = self.ensemble.or(row.ensemble);
+        row.anonymise |= self.anonymise;
+        row.exclude_cooccurrences |= self.exclude_cooccurrences;
+        row.settings.extend(settings.clone());
+        row.small.extend(small.clone());
+        Ok(Self { grid: self.grid, ..row })
     }
 
     /// The rows that its grid makes: itself where it has none.
@@ -299,28 +314,11 @@ impl Row {
     fn with(&self, key: &String, value: &Value) -> Self {
         let mut row = self.clone();
         row.settings.insert(key.clone(), value.clone());
-        row.name = Some(format!("{}-{key}-{}", self.name(), as_text((key, value)).1));
+        let text = as_text((key, value)).1;
+        row.paper_row = self.paper_row.as_ref().map(|id| id.replace(&format!("{{{key}}}"), &text));
+        row.name = Some(format!("{}-{key}-{text}", self.name()));
         row
     }
-}
-
-/// An experiment with what it does not say itself from the one that it is like; none if it is like none.
-fn like(text: &str) -> Result<Option<Table>, String> {
-    let mut own: Table = toml::from_str(text).map_err(|error| error.to_string())?;
-    let Some(name) = own.remove("like") else { return Ok(None) };
-    let named = EXPERIMENTS.iter().find(|(known, _)| name.as_str() == Some(known));
-    let (_, base) = named.ok_or_else(|| {
-        let known: Vec<&str> = names().collect();
-        format!("like: expected `{}`, found {name}", known.join("`, `"))
-    })?;
-    let mut merged: Table = toml::from_str(base).map_err(|error| error.to_string())?;
-    merged.extend(own);
-    Ok(Some(merged))
-}
-
-/// The models of Table 2: those of the paper's sections, not of its appendices.
-fn table_2() -> impl Iterator<Item = &'static Entry> {
-    MODELS.iter().filter(|entry| entry.section.starts_with('§'))
 }
 
 /// A setting as one would type it.
@@ -330,6 +328,8 @@ pub fn as_text((key, value): (&String, &Value)) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
+    use models::MODELS;
+
     use super::*;
 
     #[test]
@@ -342,6 +342,34 @@ mod tests {
         let table_2 = Experiment::named("table-2").unwrap().plan(false).unwrap();
         // Three models are Appendix E's; two rows go beyond the paper.
         assert_eq!(table_2.len(), MODELS.len() - 3 + 2);
+        let of_paper = MODELS.iter().filter(|entry| entry.section.starts_with('§'));
+        let listed: Vec<&str> = table_2.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(
+            &listed[..listed.len() - 2],
+            of_paper.map(|entry| entry.name).collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn every_row_of_the_paper_that_is_a_model_of_ours_is_planned_once() {
+        for name in names() {
+            let experiment = Experiment::named(name).unwrap();
+            let plan = experiment.plan(false).unwrap();
+            let rows = experiment.kinds().into_iter().flat_map(|kind| kind.published().rows);
+            for row in rows.filter(|row| models::find(row.model()).is_ok()) {
+                let same = plan.iter().filter(|own| own.paper_row.as_deref() == Some(row.id));
+                assert_eq!(same.count(), 1, "{name}: {}", row.id);
+            }
+        }
+        let curve = Experiment::named("goldilocks").unwrap().plan(false).unwrap();
+        let first = curve[0].paper_row.as_deref();
+        assert_eq!((first, curve.len()), (Some("goldilocks/positions/1"), 19));
+        let text = "title = 'x'\n[[rows]]\nmodel = 'word-distance'\npaper_row = 'word-distanse'\n";
+        let error = Experiment::from_toml(Path::new("own.toml"), text).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "own.toml: paper_row `word-distanse`: expected the id of a row of the paper"
+        );
     }
 
     #[test]
@@ -362,16 +390,16 @@ mod tests {
     }
 
     #[test]
-    fn an_experiment_that_is_like_another_says_only_what_differs() {
+    fn an_experiment_with_the_rows_of_another_says_only_what_differs() {
         let plan = |name| Experiment::named(name).unwrap().plan(false).unwrap();
         let rows =
             |name| plan(name).into_iter().map(|row| (row.name, row.changed)).collect::<Vec<_>>();
         assert_eq!(rows("validation"), rows("table-2"));
         assert_eq!(Experiment::named("validation").unwrap().on, [Split::Valid]);
         let read = |text: &str| Experiment::from_toml(Path::new("own.toml"), text);
-        let error = read("like = 'table-7'").unwrap_err().to_string();
-        assert!(error.starts_with("own.toml: like: expected `table-1`, "), "{error}");
-        let error = read("like = 'table-2'\ntitel = 'x'").unwrap_err().to_string();
+        let error = read("title = 'x'\nrows_from = 'table-7'").unwrap_err().to_string();
+        assert!(error.starts_with("own.toml: rows_from: expected `table-1`, "), "{error}");
+        let error = read("rows_from = 'table-2'\ntitel = 'x'").unwrap_err().to_string();
         assert!(error.contains("unknown field `titel`"), "{error}");
     }
 
@@ -379,7 +407,7 @@ mod tests {
     fn combinations_are_of_rows() {
         let text = |of: &str| {
             format!(
-                "title = 'x'\n[[rows]]\nmodel = 'word-distance'\n[[beyond]]\nmodel = 'word-distance'\n\
+                "title = 'x'\n[[rows]]\nmodel = 'word-distance'\n[[rows]]\nmodel = 'word-distance'\n\
                  name = 'near'\nlabel = 'Near'\nsettings = {{ max_penalty = 2 }}\n\
                  [[combinations]]\nname = 'both'\nlabel = 'Both'\nof = [{of}]\n"
             )
@@ -408,16 +436,44 @@ mod tests {
     }
 
     #[test]
-    fn settings_for_the_tales_hold_there_alone() {
-        let text = "title = 'x'\n[[rows]]\nmodel = 'word-distance'\n[settings.word-distance]\n\
-                    max_penalty = 5\n[tales.word-distance]\nmax_penalty = 3\n";
-        let experiment = Experiment::from_toml(Path::new("own.toml"), text).unwrap();
-        let max_penalty = |on_tales| {
-            let plan = experiment.plan(on_tales).unwrap();
-            plan[0].settings.values()["max_penalty"].to_string()
-        };
+    fn small_settings_hold_on_embedded_data_alone() {
+        let text = "title = 'x'\n[[rows]]\nmodel = 'word-distance'\nseeds = 3\n\
+                    settings = { max_penalty = 5 }\nsmall = { max_penalty = 3 }\n";
+        let read = |text: &str| Experiment::from_toml(Path::new("own.toml"), text).unwrap();
+        let row = |text: &str, is_embedded| read(text).plan(is_embedded).unwrap().remove(0);
+        let max_penalty =
+            |is_embedded| row(text, is_embedded).settings.values()["max_penalty"].to_string();
         assert_eq!((max_penalty(true), max_penalty(false)), ("3".into(), "5".into()));
-        assert_eq!(experiment.plan(true).unwrap()[0].changed.len(), 1);
+        assert_eq!(row(text, true).changed.len(), 1);
+        let few = format!("small_seeds = 1\n{text}");
+        assert_eq!(
+            [row(text, true).seeds, row(&few, true).seeds, row(&few, false).seeds],
+            [3, 1, 3]
+        );
+    }
+
+    #[test]
+    fn a_row_takes_from_another_what_it_does_not_say() {
+        let read = |rows: &str| {
+            Experiment::from_toml(Path::new("own.toml"), &format!("title = 'x'\n{rows}"))
+        };
+        let rows = "[[rows]]\nfrom = 'table-2/memnn-window'\nname = 'far'\nsettings = { window = 9 }\n\
+                    [[rows]]\nfrom = 'far'\nname = 'many'\nensemble = 4\nseeds = 1\n";
+        let plan = read(rows).unwrap().plan(true).unwrap();
+        let changed = |row: usize| plan[row].changed.iter().map(|(k, v)| format!("{k}={v}"));
+        assert_eq!(changed(0).collect::<Vec<_>>(), ["dim=16", "epochs=4", "window=9"]);
+        assert_eq!(changed(1).last().as_deref(), Some("ensemble=4"));
+        assert_eq!((plan[0].seeds, plan[1].seeds), (3, 1));
+        let error = |rows: &str| read(rows).unwrap_err().to_string();
+        assert_eq!(
+            error("[[rows]]\nfrom = 'table-2/memnn'"),
+            "own.toml: from: no row is named `table-2/memnn`"
+        );
+        assert_eq!(error("[[rows]]\nname = 'x'"), "own.toml: row `x`: expected `model` or `from`");
+        assert_eq!(
+            error("[[rows]]\nmodel = 'word-distance'\nfrom = 'table-2/word-distance'"),
+            "own.toml: row `word-distance`: expected `model` or `from`, found both"
+        );
     }
 
     #[test]
@@ -466,38 +522,9 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_in_a_name_is_refused_wherever_it_stands() {
+    fn a_slip_in_a_name_is_refused() {
         let text = "title = 'x'\n[[rows]]\nmodel = 'word-distanse'\n";
         let own = Experiment::from_toml(Path::new("own.toml"), text).unwrap();
         assert_eq!(own.plan(false).err().unwrap().to_string(), "unknown model `word-distanse`");
-        for (settings, message) in [
-            (
-                "[settings.word-distanse]\nmax_penalty = 2",
-                "settings or seeds of `word-distanse`: no row or model is named so",
-            ),
-            (
-                "[seeds]\nword-distanse = 2",
-                "settings or seeds of `word-distanse`: no row or model is named so",
-            ),
-            (
-                "[tales]\nword-distance = 7",
-                "settings of `word-distance`: expected a table, found `7`",
-            ),
-        ] {
-            let error =
-                Experiment::from_toml(Path::new("own.toml"), &format!("title = 'x'\n{settings}"));
-            assert_eq!(error.unwrap_err().to_string(), format!("own.toml: {message}"));
-        }
-    }
-
-    #[test]
-    fn seeds_of_some_models_hold_on_data_that_is_not_embedded() {
-        let text = "title = 'x'\nseeds = { word-distance = 3 }\n[[rows]]\nmodel = 'word-distance'\n\
-                    [[rows]]\nmodel = 'sliding-window'\n";
-        let own = Experiment::from_toml(Path::new("own.toml"), text).unwrap();
-        let seeds = |on_tales| -> Vec<usize> {
-            own.plan(on_tales).unwrap().iter().map(|row| row.seeds).collect()
-        };
-        assert_eq!((seeds(false), seeds(true)), (vec![3, 1], vec![1, 1]));
     }
 }

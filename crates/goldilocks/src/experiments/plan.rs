@@ -2,23 +2,24 @@
 
 use std::num::NonZeroUsize;
 
-use models::{Entry, Settings};
-use toml::{Table, Value};
+use models::{Method, Settings};
 
-use super::experiment::{Experiment, Row, Seeds, as_text};
+use super::experiment::{Experiment, Row, as_text};
 use crate::Result;
 
 /// A row to be run: a model with all its settings.
 pub struct PlannedRow {
     /// What it is called.
     pub name: String,
+    /// The id of the paper's row that it reproduces.
+    pub paper_row: Option<String>,
     /// What tables call it if it is beyond the paper's rows.
     pub beyond: Option<String>,
     /// What folders and files are called: the first row's name with the same model, settings and questions, so that
     /// a row and an ensemble of it share what is trained.
     pub trained_as: String,
     /// The model.
-    pub entry: &'static Entry,
+    pub entry: &'static Method,
     /// All its settings.
     pub settings: Settings,
     /// Those that are not left at their defaults, as text, and what else makes the row a variant.
@@ -34,11 +35,14 @@ pub struct PlannedRow {
 }
 
 impl Experiment {
-    /// What there is to run, in order; on the tales with the settings for them.
-    pub fn plan(&self, on_tales: bool) -> Result<Vec<PlannedRow>> {
+    /// What there is to run, in order; on embedded data with the small settings.
+    ///
+    /// # Errors
+    /// A model or setting that does not exist, or a value out of range.
+    pub fn plan(&self, is_embedded: bool) -> Result<Vec<PlannedRow>> {
         let mut planned: Vec<PlannedRow> = Vec::new();
-        for row in &self.all_rows() {
-            let mut row = self.plan_row(row, on_tales)?;
+        for row in &self.rows {
+            let mut row = self.plan_row(row, is_embedded)?;
             if let Some(same) = planned.iter().find(|earlier| earlier.trains_like(&row)) {
                 row.trained_as.clone_from(&same.trained_as);
             }
@@ -47,26 +51,17 @@ impl Experiment {
         Ok(planned)
     }
 
-    fn plan_row(&self, row: &Row, on_tales: bool) -> Result<PlannedRow> {
+    fn plan_row(&self, row: &Row, is_embedded: bool) -> Result<PlannedRow> {
         let entry = models::find(&row.model)?;
-        let of_row = |settings: &Table| -> Table {
-            let found = settings.get(row.name()).or_else(|| settings.get(&row.model));
-            found.and_then(Value::as_table).cloned().unwrap_or_default()
-        };
-        let mut own = of_row(&self.settings);
-        own.extend(row.settings.clone());
-        if on_tales {
-            own.extend(of_row(&self.tales));
+        let mut own = row.settings.clone();
+        if is_embedded {
+            own.extend(row.small.clone());
         }
         let mut changed: Vec<(String, String)> = own.iter().map(as_text).collect();
         let texts: Vec<String> = changed.iter().map(|(k, v)| format!("{k}={v}")).collect();
         let settings = Settings::from_text(entry, texts.iter().map(String::as_str))?;
-        let of_all = match &self.seeds {
-            Seeds::OfAll(seeds) => Some(seeds),
-            Seeds::OfSome(_) if on_tales => None,
-            Seeds::OfSome(seeds) => seeds.get(row.name()).or_else(|| seeds.get(&row.model)),
-        };
-        let seeds = row.seeds.or(of_all.copied()).map_or(1, NonZeroUsize::get);
+        let small_seeds = self.small_seeds.filter(|_| is_embedded);
+        let seeds = small_seeds.or(row.seeds).or(self.seeds).map_or(1, NonZeroUsize::get);
         let ensemble = row.ensemble.map_or(1, NonZeroUsize::get);
         let variants = [
             ("ensemble", ensemble.to_string(), ensemble > 1),
@@ -77,6 +72,7 @@ impl Experiment {
         changed.extend(variants.map(|(key, value, _)| (key.to_owned(), value)));
         Ok(PlannedRow {
             name: row.name().to_owned(),
+            paper_row: row.paper_row(),
             beyond: row.label.clone(),
             trained_as: row.name().to_owned(),
             entry,

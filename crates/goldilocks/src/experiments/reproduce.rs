@@ -135,10 +135,14 @@ fn rows<'s>(
     for row in plan {
         let (name, label) = match &row.beyond {
             Some(label) => (row.name.clone(), label.clone()),
-            None => (row.entry.name.to_owned(), row.entry.row.to_owned()),
+            None => {
+                let name = row.entry.name;
+                (name.to_owned(), report::paper::label(name).unwrap_or(name).to_owned())
+            }
         };
         rows.push(Row {
             name,
+            paper_row: row.paper_row.clone(),
             label,
             settings: row.changed.clone(),
             runs: engine.runs(row)?,
@@ -150,6 +154,7 @@ fn rows<'s>(
             of.iter().flat_map(|name| plan.iter().find(|row| row.name == *name)).collect();
         rows.push(Row {
             name: name.clone(),
+            paper_row: None,
             label: label.clone(),
             settings: Vec::new(),
             runs: engine.combined_runs(name, &members)?,
@@ -177,18 +182,18 @@ fn make_all(engine: &Engine<'_>, plan: &[PlannedRow], reporter: &dyn Reporter) -
 }
 
 impl ReproduceOptions {
-    /// The questions to learn from, the hash that identifies them, and where they come from.
+    /// The questions to learn from, the fingerprint that identifies them, and where they come from.
     fn questions(
         &self,
         folder: &Path,
         embedded: Embedded,
         reporter: &dyn Reporter,
     ) -> Result<(QuestionSet, String, Source)> {
-        let (is_built, set, source, path) = match &self.data {
+        let (is_built, set, source) = match &self.data {
             Some(path) => {
                 let set = sets::open(path, &SetOptions::all(self.skip_bad), &[], reporter)?;
                 let source = sets::source(path, &set);
-                (false, set, source, path.clone())
+                (false, set, source)
             }
             None => {
                 let path = folder.join("questions");
@@ -197,19 +202,19 @@ impl ReproduceOptions {
                     Embedded::News => Source::News,
                 };
                 match self.built_before(&path) {
-                    Some(set) => (false, set, source, path),
-                    None => (true, self.build_embedded(&path, embedded, reporter)?, source, path),
+                    Some(set) => (false, set, source),
+                    None => (true, self.build_embedded(&path, embedded, reporter)?, source),
                 }
             }
         };
-        let hash = sets::hash(&path)?;
+        let fingerprint = set.fingerprint();
         reporter.report(Event::QuestionsReady {
             is_built,
             n_questions: set.len(),
             n_texts: set.books().len(),
             is_news: matches!(source, Source::News),
         });
-        Ok((set, hash, source))
+        Ok((set, fingerprint, source))
     }
 
     /// The questions to answer, if they are others than those to learn from.
@@ -218,12 +223,13 @@ impl ReproduceOptions {
         let options = SetOptions::all(self.skip_bad);
         let set = sets::open(path, &options, &[Split::Valid, Split::Test], reporter)?;
         let source = sets::source(path, &set);
-        Ok(Some((set, sets::hash(path)?, source)))
+        let fingerprint = set.fingerprint();
+        Ok(Some((set, fingerprint, source)))
     }
 
     /// The tales or the news as an earlier run of this version built them.
     fn built_before(&self, folder: &Path) -> Option<QuestionSet> {
-        let manifest = questions::compact::read_manifest(folder).ok()?;
+        let manifest = questions::compact::read_manifest(folder).ok()?.extra;
         let same = manifest.get("version")?.as_str()? == self.program.to_string()
             && manifest.get("seed")?.as_integer()? == i64::try_from(self.seed).ok()?;
         same.then(|| QuestionSet::open(folder, &questions::OpenOptions::default()).ok())?

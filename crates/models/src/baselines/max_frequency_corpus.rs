@@ -4,20 +4,23 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use base::{Vocabulary, WordId};
 use questions::Question;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::folder::{read_toml, write_toml};
-use crate::{Entry, Error, Event, Model, Part, Reader, Result, Saved, Settings, Training};
+use crate::contract::scorer::{PerQuestion, ScoreQuestion};
+use crate::{
+    Error, Event, LoadRequest, Method, Model, Result, Scorer, Settings, SplitView, Training,
+};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const METHOD: Method = Method {
     name: "max-frequency-corpus",
-    row: "Maximum frequency (corpus)",
     section: "§4.1",
     settings: &[],
-    learns: false,
+    trains_by_epochs: false,
     train,
     load,
 };
@@ -31,13 +34,13 @@ struct MaxFrequencyCorpus {
     counts: BTreeMap<String, u64>,
 }
 
-fn train(_: &Settings, training: &Training<'_>) -> Result<Box<dyn Model>> {
+fn train(_: &Settings, training: &Training<'_>) -> Result<Arc<dyn Model>> {
     let mut counts = count(training.train.vocabulary(), training.train.books().flatten());
     if counts.is_empty() {
         counts = count(training.train.vocabulary(), contexts(&training.train));
         if counts.is_empty() {
             return Err(Error::NothingToTrainOn {
-                model: ENTRY.name,
+                model: METHOD.name,
                 expected: "running text or questions of the training split",
                 hint: "one book alone is all `test`: build three or more, or say which is which with \
                        `goldilocks build --split FILE`",
@@ -49,11 +52,11 @@ fn train(_: &Settings, training: &Training<'_>) -> Result<Box<dyn Model>> {
                 .to_owned(),
         ));
     }
-    Ok(Box::new(MaxFrequencyCorpus { counts }))
+    Ok(Arc::new(MaxFrequencyCorpus { counts }))
 }
 
-fn load(saved: &Saved<'_>) -> Result<Box<dyn Model>> {
-    Ok(Box::new(read_toml::<MaxFrequencyCorpus>(&saved.folder.join(COUNTS))?))
+fn load(saved: &LoadRequest<'_>) -> Result<Arc<dyn Model>> {
+    Ok(Arc::new(read_toml::<MaxFrequencyCorpus>(&saved.folder.join(COUNTS))?))
 }
 
 fn count<'a>(
@@ -71,16 +74,16 @@ fn count<'a>(
 
 /// Chosen: the paper does not say what to do without running text; contexts are parts of it, and a
 /// sentence that several contexts share counts once.
-pub(crate) fn contexts<'a>(part: &Part<'a>) -> impl Iterator<Item = &'a [WordId]> {
+pub(crate) fn contexts<'a>(part: &SplitView<'a>) -> impl Iterator<Item = &'a [WordId]> {
     let mut seen = HashSet::new();
     let sentences = part.examples().flat_map(|example| example.question.context);
     sentences.filter(move |sentence| seen.insert(sentence.as_ptr()))
 }
 
 impl Model for MaxFrequencyCorpus {
-    fn reader<'a>(&'a self, vocabulary: &'a Vocabulary) -> Box<dyn Reader + 'a> {
+    fn scorer(self: Arc<Self>, words: &Arc<Vocabulary>) -> Box<dyn Scorer> {
         let count = |word: &str| self.counts.get(&word.to_lowercase()).map_or(0.0, |&n| n as f32);
-        Box::new(Counts(vocabulary.iter().map(count).collect()))
+        PerQuestion::boxed(Counts(words.iter().map(count).collect()))
     }
 
     fn save(&self, folder: &Path) -> Result<()> {
@@ -91,8 +94,10 @@ impl Model for MaxFrequencyCorpus {
 /// The count of each word of a vocabulary.
 struct Counts(Vec<f32>);
 
-impl Reader for Counts {
-    fn score(&self, question: &Question<'_>) -> Vec<f32> {
+impl ScoreQuestion for Counts {
+    type Buffers = ();
+
+    fn score(&self, question: &Question<'_>, (): &mut ()) -> Vec<f32> {
         question.candidates.iter().map(|candidate| self.0[candidate.index()]).collect()
     }
 }
@@ -106,10 +111,10 @@ mod tests {
     use questions::{NewQuestion, QuestionSet, Split};
 
     use super::*;
-    use crate::fixture::{Asked, one_question, set_of, texts};
+    use crate::fixture::{Asked, one_question, score, set_of, texts};
 
-    fn trained(set: &QuestionSet) -> Result<Box<dyn Model>> {
-        train(&Settings::from_text(&ENTRY, [])?, &Training::new(set, 1, &|_| ()))
+    fn trained(set: &QuestionSet) -> Result<Arc<dyn Model>> {
+        train(&Settings::from_text(&METHOD, [])?, &Training::new(set, 1, &|_| ()))
     }
 
     #[test]
@@ -129,7 +134,7 @@ mod tests {
         ]);
         let model = trained(&set).unwrap();
         let other = one_question(&["unlike words"], "the XXXXX", &["owl", "hen", "Fox", "fox"]);
-        assert_eq!(model.score(&other.example(0).question), [0.0, 2.0, 3.0, 3.0]);
+        assert_eq!(score(&model, &other.example(0).question), [0.0, 2.0, 3.0, 3.0]);
     }
 
     #[test]
@@ -150,9 +155,9 @@ mod tests {
         }
         let events = Mutex::new(Vec::new());
         let report = |event| events.lock().unwrap().push(event);
-        let settings = Settings::from_text(&ENTRY, []).unwrap();
+        let settings = Settings::from_text(&METHOD, []).unwrap();
         let model = train(&settings, &Training::new(&set, 1, &report)).unwrap();
-        assert_eq!(model.score(&set.example(0).question), [3.0, 1.0]);
+        assert_eq!(score(&model, &set.example(0).question), [3.0, 1.0]);
         assert!(matches!(events.lock().unwrap().as_slice(), [Event::Warning(_)]));
     }
 
@@ -175,7 +180,7 @@ mod tests {
                 context, query: &query, candidates: &names, answer: None, split: Split::Train,
             };
             let set = set_of(&[asked]);
-            let scores = trained(&set).unwrap().score(&set.example(0).question);
+            let scores = score(&trained(&set).unwrap(), &set.example(0).question);
             for (name, score) in names.iter().zip(scores) {
                 let times = text.split(' ').filter(|word| *word == name.to_lowercase()).count();
                 prop_assert_eq!(score, times as f32);

@@ -5,28 +5,29 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use base::{Vocabulary, WordId};
 use questions::Question;
 
+use crate::contract::scorer::{PerQuestion, ScoreQuestion};
 use crate::words::lowercase::{Lowercase, LowercaseQuestion};
-use crate::{Entry, Explanation, Look, Model, Reader, Result};
+use crate::{Explanation, Look, Method, Model, Result, Scorer};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const METHOD: Method = Method {
     name: "sliding-window",
-    row: "Sliding window",
     section: "§4.1",
     settings: &[],
-    learns: false,
-    train: |_, _| Ok(Box::new(SlidingWindow)),
-    load: |_| Ok(Box::new(SlidingWindow)),
+    trains_by_epochs: false,
+    train: |_, _| Ok(Arc::new(SlidingWindow)),
+    load: |_| Ok(Arc::new(SlidingWindow)),
 };
 
 struct SlidingWindow;
 
 impl Model for SlidingWindow {
-    fn reader<'a>(&'a self, vocabulary: &'a Vocabulary) -> Box<dyn Reader + 'a> {
-        Box::new(Slider(Lowercase::new(vocabulary)))
+    fn scorer(self: Arc<Self>, words: &Arc<Vocabulary>) -> Box<dyn Scorer> {
+        PerQuestion::boxed(Slider(Lowercase::new(words)))
     }
 
     fn save(&self, _: &Path) -> Result<()> {
@@ -36,12 +37,14 @@ impl Model for SlidingWindow {
 
 struct Slider(Lowercase);
 
-impl Reader for Slider {
-    fn score(&self, question: &Question<'_>) -> Vec<f32> {
+impl ScoreQuestion for Slider {
+    type Buffers = ();
+
+    fn score(&self, question: &Question<'_>, (): &mut ()) -> Vec<f32> {
         overlaps(&self.0.question(question)).map(|(overlap, _)| overlap).collect()
     }
 
-    fn explain(&self, question: &Question<'_>) -> Explanation {
+    fn explain(&self, question: &Question<'_>, (): &mut ()) -> Explanation {
         let query = Some(0..question.query.len());
         let question = self.0.question(question);
         let looks = overlaps(&question).enumerate().map(|(candidate, (weight, words))| Look {
@@ -108,7 +111,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::fixture::{one_question, texts};
+    use crate::fixture::{explain, one_question, score, texts};
 
     #[test]
     fn the_rarer_words_of_the_best_window_weigh_more() {
@@ -117,13 +120,13 @@ mod tests {
         // Windows of three words: fox has `the fox saw`, hen `saw the hen`, the others `saw the` with
         // fox or hen. Counts: the 3, hen 2, fox 1, saw 1.
         let [the, hen, once] = [3.0, 2.0, 1.0].map(|count: f64| (1.0 + 1.0 / count).ln() as f32);
-        let scores = SlidingWindow.score(&set.example(0).question);
+        let scores = score(&Arc::new(SlidingWindow), &set.example(0).question);
         let expected = [the + once + once, once + the + hen, once + the, once + the];
         for (score, expected) in scores.iter().zip(expected) {
             assert!((score - expected).abs() < 1e-6, "{scores:?}");
         }
         assert_eq!(scores[2], scores[3], "a tie is exact");
-        let looks = SlidingWindow.reader(set.vocabulary()).explain(&set.example(0).question).looks;
+        let looks = explain(&Arc::new(SlidingWindow), &set.example(0).question).looks;
         assert_eq!((looks[0].words.clone(), looks[0].weight), (0..3, scores[0]));
     }
 
@@ -151,7 +154,7 @@ mod tests {
                 text.split_whitespace().map(str::to_lowercase).collect()
             };
             let (text, query) = (words(&context.join(" ")), words(&query));
-            for (name, score) in names.iter().zip(SlidingWindow.score(&question)) {
+            for (name, score) in names.iter().zip(score(&Arc::new(SlidingWindow), &question)) {
                 let expected =
                     by_definition(&text, &query, question.blank, &name.to_lowercase());
                 prop_assert!((f64::from(score) - expected).abs() < 1e-6, "{score} {expected}");

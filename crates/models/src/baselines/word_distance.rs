@@ -6,22 +6,23 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use base::{Vocabulary, WordId};
 use questions::Question;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::folder::{read_toml, write_toml};
+use crate::contract::scorer::{PerQuestion, ScoreQuestion};
 use crate::contract::settings;
 use crate::words::lowercase::{Lowercase, LowercaseQuestion};
 use crate::{
-    Entry, Error, Event, Explanation, Look, Model, Reader, Result, Saved, Setting, Settings,
+    Error, Event, Explanation, LoadRequest, Look, Method, Model, Result, Scorer, Setting, Settings,
     Training,
 };
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const METHOD: Method = Method {
     name: "word-distance",
-    row: "Word distance model",
     section: "§4.1",
     settings: &[Setting {
         name: "max_penalty",
@@ -34,7 +35,7 @@ pub(crate) const ENTRY: Entry = Entry {
         doc: "The most that one word of the query can cost; `auto` takes the best of 1 to 10 on the \
               validation questions.",
     }],
-    learns: false,
+    trains_by_epochs: false,
     train,
     load,
 };
@@ -62,9 +63,9 @@ struct Trial {
     valid_accuracy: f64,
 }
 
-fn train(settings: &Settings, training: &Training<'_>) -> Result<Box<dyn Model>> {
+fn train(settings: &Settings, training: &Training<'_>) -> Result<Arc<dyn Model>> {
     let Config { max_penalty } = settings.config();
-    Ok(Box::new(match max_penalty {
+    Ok(Arc::new(match max_penalty {
         Some(max_penalty) => WordDistance { max_penalty, grid: vec![] },
         None => tune(training)?,
     }))
@@ -86,21 +87,21 @@ fn tune(training: &Training<'_>) -> Result<WordDistance> {
     // Of equals the lowest.
     let best = grid.iter().rev().max_by(|a, b| a.valid_accuracy.total_cmp(&b.valid_accuracy));
     let best = best.ok_or(Error::NothingToTrainOn {
-        model: ENTRY.name,
+        model: METHOD.name,
         expected: "validation questions with answers to tune `max_penalty` on",
         hint: "give its value, as in `--set max_penalty=5`",
     })?;
     Ok(WordDistance { max_penalty: best.max_penalty, grid })
 }
 
-fn load(saved: &Saved<'_>) -> Result<Box<dyn Model>> {
-    Ok(Box::new(read_toml::<WordDistance>(&saved.folder.join(TUNED))?))
+fn load(saved: &LoadRequest<'_>) -> Result<Arc<dyn Model>> {
+    Ok(Arc::new(read_toml::<WordDistance>(&saved.folder.join(TUNED))?))
 }
 
 impl Model for WordDistance {
-    fn reader<'a>(&'a self, vocabulary: &'a Vocabulary) -> Box<dyn Reader + 'a> {
-        let lowercase = Lowercase::new(vocabulary);
-        Box::new(Aligner { lowercase, max_penalty: self.max_penalty as usize })
+    fn scorer(self: Arc<Self>, words: &Arc<Vocabulary>) -> Box<dyn Scorer> {
+        let lowercase = Lowercase::new(words);
+        PerQuestion::boxed(Aligner { lowercase, max_penalty: self.max_penalty as usize })
     }
 
     fn save(&self, folder: &Path) -> Result<()> {
@@ -113,12 +114,14 @@ struct Aligner {
     max_penalty: usize,
 }
 
-impl Reader for Aligner {
-    fn score(&self, question: &Question<'_>) -> Vec<f32> {
+impl ScoreQuestion for Aligner {
+    type Buffers = ();
+
+    fn score(&self, question: &Question<'_>, (): &mut ()) -> Vec<f32> {
         Alignments::new(&self.lowercase.question(question)).scores(self.max_penalty)
     }
 
-    fn explain(&self, question: &Question<'_>) -> Explanation {
+    fn explain(&self, question: &Question<'_>, (): &mut ()) -> Explanation {
         let alignments = Alignments::new(&self.lowercase.question(question));
         let looks = (0..question.candidates.len()).filter_map(|candidate| {
             let (penalty, best) = alignments.best(candidate, self.max_penalty)?;
@@ -218,10 +221,10 @@ mod tests {
     use questions::{QuestionSet, Split};
 
     use super::*;
-    use crate::fixture::{Asked, one_question, set_of, texts};
+    use crate::fixture::{Asked, explain, one_question, score, set_of, texts};
 
-    fn with_max_penalty(max_penalty: u32) -> WordDistance {
-        WordDistance { max_penalty, grid: vec![] }
+    fn with_max_penalty(max_penalty: u32) -> Arc<WordDistance> {
+        Arc::new(WordDistance { max_penalty, grid: vec![] })
     }
 
     #[test]
@@ -231,8 +234,8 @@ mod tests {
         let model = with_max_penalty(5);
         // Places count from 0. fox at 2: s = old fox saw: the 5, ran 5. hen at 5: s = the hen . : the 0, ran 5.
         // hen at 8: s = a hen, cut at the end: the 5, ran 5. owl: nowhere, 2 · 5 + 1.
-        assert_eq!(model.score(&set.example(0).question), [-10.0, -5.0, -11.0]);
-        let explanation = model.reader(set.vocabulary()).explain(&set.example(0).question);
+        assert_eq!(score(&model, &set.example(0).question), [-10.0, -5.0, -11.0]);
+        let explanation = explain(&model, &set.example(0).question);
         let looks: Vec<_> = explanation
             .looks
             .into_iter()
@@ -282,7 +285,7 @@ mod tests {
                     by_definition(&text, &query, question.blank, &name.to_lowercase(), m.into())
                 })
                 .collect();
-            prop_assert_eq!(with_max_penalty(m).score(&question), expected);
+            prop_assert_eq!(score(&with_max_penalty(m), &question), expected);
         }
     }
 
@@ -293,11 +296,11 @@ mod tests {
             Event::Tried { valid_accuracy, .. } => accuracies.lock().unwrap().push(valid_accuracy),
             other => panic!("{other:?}"),
         };
-        let settings = Settings::from_text(&ENTRY, ["max_penalty=auto"])?;
+        let settings = Settings::from_text(&METHOD, ["max_penalty=auto"])?;
         let model = train(&settings, &Training::new(set, 1, &report))?;
         // A candidate that is not there costs m + 1 for a query of one word.
         let probe = one_question(&[], "word XXXXX", &["a", "b"]);
-        let max_penalty = -model.score(&probe.example(0).question)[0] - 1.0;
+        let max_penalty = -score(&model, &probe.example(0).question)[0] - 1.0;
         Ok((max_penalty, accuracies.into_inner().unwrap()))
     }
 

@@ -31,7 +31,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// No entry of [`MODELS`] has that name.
+    /// No method of [`MODELS`] has that name.
     #[error("unknown model `{name}`")]
     UnknownModel {
         /// As typed.
@@ -83,6 +83,20 @@ pub enum Error {
         /// NaN or an infinity.
         found: f32,
     },
+    /// A scorer returned another number of lists than there are questions or, where a question is named, another
+    /// number of scores than it has candidates.
+    #[error("{}", score_count(question.as_deref(), *expected, *found))]
+    ScoreCount {
+        /// The question whose scores were counted; none: the lists of a batch.
+        question: Option<String>,
+        /// What there should be.
+        expected: usize,
+        /// What there is.
+        found: usize,
+    },
+    /// What whoever takes the scores of [`crate::score_all`] failed with.
+    #[error(transparent)]
+    Sink(Box<dyn std::error::Error + Send + Sync>),
     /// The folder to save to is there already.
     #[error("{}: exists already", path.display())]
     Exists {
@@ -154,7 +168,21 @@ pub enum Error {
     },
 }
 
+fn score_count(question: Option<&str>, expected: usize, found: usize) -> String {
+    match question {
+        Some(id) => {
+            format!("question {id}: expected {expected} scores, one per candidate, found {found}")
+        }
+        None => format!("expected {expected} lists of scores, one per question, found {found}"),
+    }
+}
+
 impl Error {
+    /// Wraps the error of whoever takes the scores of [`crate::score_all`].
+    pub fn sink(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Sink(error.into())
+    }
+
     /// A file of a model that can't be read: missing, not text, or refused by the system.
     pub(crate) fn unreadable(path: &Path, error: io::Error) -> Self {
         let damaged = |reason: &str| Self::Damaged {
@@ -174,7 +202,7 @@ impl Error {
         match self {
             Self::UnknownModel { name } => {
                 let list = format!("`goldilocks models` lists all {}", MODELS.len());
-                Some(match nearest(name, MODELS.iter().map(|entry| entry.name)) {
+                Some(match nearest(name, MODELS.iter().map(|method| method.name)) {
                     Some(name) => format!("did you mean `{name}`? {list}"),
                     None => list,
                 })
@@ -213,7 +241,10 @@ impl Error {
             Self::Device(error) => error.hint(),
             Self::Network(error) => error.hint(),
             Self::LanguageModel(error) => error.remedy().map(|remedy| remedy.to_string()),
-            Self::SettingValue { .. } | Self::File { .. } => None,
+            Self::SettingValue { .. }
+            | Self::File { .. }
+            | Self::ScoreCount { .. }
+            | Self::Sink(_) => None,
         }
     }
 }

@@ -11,13 +11,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::contract::settings::typed;
-use crate::{DeviceChoice, Error, Model, Reporter, Result, Saved, Settings, find};
+use crate::{DeviceChoice, Error, LoadRequest, Model, Reporter, Result, Settings, find};
 
 const MANIFEST: &str = "model.toml";
 const FORMAT: i64 = 1;
@@ -76,7 +77,7 @@ pub fn check_place(folder: &Path, overwrite: bool) -> Result<()> {
 ///
 /// # Errors
 /// If there is none, it is of another format, or a file of it is missing or damaged.
-pub fn load(folder: &Path) -> Result<(Box<dyn Model>, Manifest)> {
+pub fn load(folder: &Path) -> Result<(Arc<dyn Model>, Manifest)> {
     load_on(folder, DeviceChoice::Cpu, &|_| ())
 }
 
@@ -88,7 +89,7 @@ pub fn load_on(
     folder: &Path,
     device: DeviceChoice,
     reporter: &dyn Reporter,
-) -> Result<(Box<dyn Model>, Manifest)> {
+) -> Result<(Arc<dyn Model>, Manifest)> {
     let path = folder.join(MANIFEST);
     if !path.exists() {
         return Err(Error::NoModel { path: folder.to_owned() });
@@ -102,12 +103,12 @@ pub fn load_on(
         return Err(Error::OtherFormat { path, model, expected: FORMAT, found });
     }
     let manifest: Manifest = read_toml(&path)?;
-    let entry = find(&manifest.model).map_err(|error| damaged(error.to_string()))?;
+    let method = find(&manifest.model).map_err(|error| damaged(error.to_string()))?;
     let texts: Vec<String> =
         manifest.settings.iter().map(|(key, value)| format!("{key}={}", typed(value))).collect();
-    let settings = Settings::from_text(entry, texts.iter().map(String::as_str))
+    let settings = Settings::from_text(method, texts.iter().map(String::as_str))
         .map_err(|error| damaged(error.to_string()))?;
-    let model = (entry.load)(&Saved { folder, settings, device, reporter })?;
+    let model = (method.load)(&LoadRequest { folder, settings, device, reporter })?;
     Ok((model, manifest))
 }
 
@@ -132,7 +133,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::fixture::one_question;
+    use crate::fixture::{one_question, score};
     use crate::{MODELS, Training};
 
     fn provenance(seed: &str) -> BTreeMap<String, String> {
@@ -141,16 +142,16 @@ mod tests {
 
     fn save_word_distance(folder: &Path, seed: &str, overwrite: bool) -> Result<()> {
         let set = one_question(&["a fox"], "the XXXXX", &["fox", "hen"]);
-        let entry = find("word-distance")?;
-        let settings = Settings::from_text(entry, ["max_penalty=7"])?;
-        let model = (entry.train)(&settings, &Training::new(&set, 1, &|_| ()))?;
+        let method = find("word-distance")?;
+        let settings = Settings::from_text(method, ["max_penalty=7"])?;
+        let model = (method.train)(&settings, &Training::new(&set, 1, &|_| ()))?;
         save(&*model, &settings, provenance(seed), folder, overwrite)
     }
 
     fn names_in(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();
         let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            entries.map(|method| method.unwrap().file_name().into_string().unwrap()).collect();
         names.sort_unstable();
         names
     }
@@ -185,7 +186,7 @@ mod tests {
             ("word-distance", provenance("1"))
         );
         let set = one_question(&[], "a XXXXX", &["fox", "hen"]);
-        assert_eq!(model.score(&set.example(0).question), [-8.0; 2]);
+        assert_eq!(score(&model, &set.example(0).question), [-8.0; 2]);
     }
 
     #[test]
@@ -218,7 +219,7 @@ mod tests {
     fn a_failed_save_leaves_nothing_and_a_killed_one_is_no_obstacle() {
         struct Unwritable;
         impl Model for Unwritable {
-            fn reader<'a>(&'a self, _: &'a base::Vocabulary) -> Box<dyn crate::Reader + 'a> {
+            fn scorer(self: Arc<Self>, _: &Arc<base::Vocabulary>) -> Box<dyn crate::Scorer> {
                 unreachable!("it is only saved")
             }
             fn save(&self, folder: &Path) -> Result<()> {

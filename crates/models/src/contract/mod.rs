@@ -1,9 +1,11 @@
-//! What every method promises: question → one score per candidate; how it is trained, set, saved and loaded.
+//! What every method promises.
 
 pub(crate) mod answering;
+pub(crate) mod device;
 pub(crate) mod error;
 pub(crate) mod explanation;
 pub(crate) mod folder;
 pub(crate) mod method;
+pub(crate) mod scorer;
 pub(crate) mod settings;
 pub(crate) mod training;

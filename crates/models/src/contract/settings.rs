@@ -1,6 +1,6 @@
-//! Settings: flat `KEY=VALUE` text → values checked against an [`Entry`] → the model's own `Config`.
+//! Settings: flat `KEY=VALUE` text → values checked against an [`Method`] → the model's own `Config`.
 //!
-//! A model lists its [`Setting`]s in its entry and reads them into a struct with fields of the same
+//! A model lists its [`Setting`]s in its method and reads them into a struct with fields of the same
 //! names through [`Settings::config`]; the same list is what `goldilocks models NAME` prints.
 
 use std::fmt;
@@ -8,7 +8,7 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use crate::{Entry, Error, Result};
+use crate::{Error, Method, Result};
 
 /// Something about a model that can be set.
 #[derive(Debug)]
@@ -103,12 +103,15 @@ impl Settings {
     ///
     /// # Errors
     /// If a text is no `KEY=VALUE`, the model has no such key, or the value is out of range.
-    pub fn from_text<'a>(entry: &Entry, texts: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+    pub fn from_text<'a>(
+        method: &Method,
+        texts: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self> {
         let mut values = Table::new();
-        for setting in entry.settings {
+        for setting in method.settings {
             values.insert(setting.name.to_owned(), setting.parse(setting.default)?);
         }
-        let mut settings = Self { model: entry.name, known: entry.settings, values };
+        let mut settings = Self { model: method.name, known: method.settings, values };
         for text in texts {
             let malformed = || Error::MalformedSetting { text: text.to_owned() };
             let (key, value) = text.split_once('=').ok_or_else(malformed)?;
@@ -138,7 +141,7 @@ impl Settings {
         &self.values
     }
 
-    /// All keys and values as one would type them, in the order of the entry.
+    /// All keys and values as one would type them, in the order of the method.
     pub fn texts(&self) -> impl Iterator<Item = (&'static str, String)> {
         self.known.iter().map(|setting| (setting.name, typed(&self.values[setting.name])))
     }
@@ -146,7 +149,7 @@ impl Settings {
     /// The model's own struct of settings.
     ///
     /// # Panics
-    /// If its fields are not the entry's settings: the contract tests train every model.
+    /// If its fields are not the method's settings: the contract tests train every model.
     pub fn config<Config: DeserializeOwned>(&self) -> Config {
         let mut values = self.values.clone();
         for setting in self.known {
@@ -154,7 +157,7 @@ impl Settings {
                 values.remove(setting.name);
             }
         }
-        values.try_into().expect("a Config has the fields that its entry lists")
+        values.try_into().expect("a Config has the fields that its method lists")
     }
 }
 
@@ -231,13 +234,13 @@ mod tests {
         time: bool,
     }
 
-    fn entry() -> Entry {
-        Entry { name: "toy", settings: SETTINGS, ..MODELS[0] }
+    fn method() -> Method {
+        Method { name: "toy", settings: SETTINGS, ..MODELS[0] }
     }
 
     #[test]
     fn defaults_become_a_config() {
-        let config: Config = Settings::from_text(&entry(), []).unwrap().config();
+        let config: Config = Settings::from_text(&method(), []).unwrap().config();
         let attention = Attention::Soft;
         let expected =
             Config { dim: 300, max_memories: None, learning_rate: 0.01, attention, time: true };
@@ -247,7 +250,7 @@ mod tests {
     #[test]
     fn what_is_typed_replaces_the_defaults_and_the_last_one_holds() {
         let typed = ["dim=7", "dim = 8", "max_memories=20", "learning_rate=1", "attention=hard"];
-        let settings = Settings::from_text(&entry(), typed).unwrap();
+        let settings = Settings::from_text(&method(), typed).unwrap();
         let attention = Attention::Hard;
         let expected =
             Config { dim: 8, max_memories: Some(20), learning_rate: 1.0, attention, time: true };
@@ -267,7 +270,7 @@ mod tests {
                 .into_iter()
                 .chain(["attention=all", "time=yes"])
                 .map(|text| {
-                    let error = Settings::from_text(&entry(), [text]).unwrap_err();
+                    let error = Settings::from_text(&method(), [text]).unwrap_err();
                     format!("{error}; {}\n", error.hint().unwrap_or_default())
                 })
                 .collect();

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use base::Vocabulary;
+use base::{Vocabulary, credit};
 use questions::{Example, Question, QuestionSet, Sentences, Split, WordClass};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -15,12 +15,12 @@ use rayon::prelude::*;
 
 use crate::DeviceChoice;
 
-/// What [`crate::Entry::train`] gets.
+/// What [`crate::Method::train`] gets.
 pub struct Training<'a> {
     /// For learning.
-    pub train: Part<'a>,
+    pub train: SplitView<'a>,
     /// For choosing settings and the epoch to stop at.
-    pub valid: Part<'a>,
+    pub valid: SplitView<'a>,
     /// Where all chance comes from.
     pub seed: u64,
     /// Hears of progress and warnings.
@@ -34,7 +34,7 @@ pub struct Training<'a> {
 impl<'a> Training<'a> {
     /// The training and validation parts of a set, without checkpoints, on the processor.
     pub fn new(set: &'a QuestionSet, seed: u64, reporter: &'a dyn Reporter) -> Self {
-        let part = |split| Part { set, split, places: set.of_split(split), share: 1.0 };
+        let part = |split| SplitView { set, split, places: set.of_split(split), share: 1.0 };
         Self {
             train: part(Split::Train),
             valid: part(Split::Valid),
@@ -47,7 +47,7 @@ impl<'a> Training<'a> {
 }
 
 /// The questions and books of one split.
-pub struct Part<'a> {
+pub struct SplitView<'a> {
     set: &'a QuestionSet,
     split: Split,
     places: Vec<usize>,
@@ -55,7 +55,7 @@ pub struct Part<'a> {
     share: f64,
 }
 
-impl<'a> Part<'a> {
+impl<'a> SplitView<'a> {
     /// A share of the questions, drawn from a seed and kept in their order, and of each book, from its beginning.
     pub fn sample(mut self, share: f64, seed: u64) -> Self {
         let n = (share * self.places.len() as f64).round() as usize;
@@ -112,7 +112,26 @@ impl<'a> Part<'a> {
     /// The accuracy of a way to score, a tie of k counted 1/k; none without questions whose answer is
     /// known.
     pub fn accuracy(&self, score: impl Fn(&Question<'a>) -> Vec<f32> + Sync) -> Option<f64> {
-        self.accuracies(|question| vec![score(question)]).map(|accuracies| accuracies[0])
+        self.accuracy_with(|| (), |(), question| score(question))
+    }
+
+    /// The accuracy of a way to score that uses buffers, which each thread makes for itself.
+    pub(crate) fn accuracy_with<B>(
+        &self,
+        buffers: impl Fn() -> B + Sync + Send,
+        score: impl Fn(&mut B, &Question<'a>) -> Vec<f32> + Sync + Send,
+    ) -> Option<f64> {
+        let credits: Vec<f64> = self
+            .places
+            .par_iter()
+            .map_init(buffers, |buffers, &place| {
+                let Example { question, answer, .. } = self.set.example(place);
+                Some(credit(&score(buffers, &question), answer?))
+            })
+            .flatten()
+            .collect();
+        let n = credits.len();
+        (n > 0).then(|| credits.iter().sum::<f64>() / n as f64)
     }
 
     /// The accuracies of several ways to score that share some of their work, such as the values of a

@@ -4,18 +4,21 @@
 //! As `kneser-ney`, and λ, the weight of the context, tuned on the validation questions.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use base::{ByClass, Vocabulary, WordId};
 use questions::{Question, WordClass};
 use serde::{Deserialize, Serialize};
 
 use crate::contract::folder::{read_toml, write_toml};
-use crate::kneser_ney::language_model::{self, LanguageReader, NGRAMS, ScoredQuery, Trial};
-use crate::{Entry, Event, Model, Range, Reader, Result, Saved, Setting, Settings, Training};
+use crate::contract::scorer::{PerQuestion, ScoreQuestion};
+use crate::kneser_ney::language_model::{self, LanguageScorer, NGRAMS, ScoredQuery, Trial};
+use crate::{
+    Event, LoadRequest, Method, Model, Range, Result, Scorer, Setting, Settings, Training,
+};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const METHOD: Method = Method {
     name: "kneser-ney-cache",
-    row: "Kneser-Ney language model + cache",
     section: "§4.2",
     settings: &[
         language_model::ORDER,
@@ -31,7 +34,7 @@ pub(crate) const ENTRY: Entry = Entry {
                   mean of named entities and common nouns.",
         },
     ],
-    learns: false,
+    trains_by_epochs: false,
     train,
     load,
 };
@@ -53,7 +56,7 @@ struct Config {
 }
 
 struct KneserNeyCache {
-    language: ngram::Model,
+    language: Arc<ngram::Model>,
     tuned: Tuned,
 }
 
@@ -75,9 +78,9 @@ struct LambdaTrial {
     valid: ByClass<f64>,
 }
 
-fn train(settings: &Settings, training: &Training<'_>) -> Result<Box<dyn Model>> {
+fn train(settings: &Settings, training: &Training<'_>) -> Result<Arc<dyn Model>> {
     let Config { language, lambda } = settings.config();
-    let (language, orders) = language_model::train(ENTRY.name, language, training)?;
+    let (language, orders) = language_model::train(METHOD.name, language, training)?;
     let lambdas = if lambda.is_none() { tune(&language, training) } else { vec![] };
     let best = |classes: &[WordClass]| {
         let mean = |trial: &LambdaTrial| trial.valid.mean_over(classes);
@@ -97,13 +100,13 @@ fn train(settings: &Settings, training: &Training<'_>) -> Result<Box<dyn Model>>
     let lambda = lambda.or(found).unwrap_or(DEFAULT_LAMBDA);
     let order = language.order();
     let tuned = Tuned { order, lambda, lambda_of_all_classes, orders, lambdas };
-    Ok(Box::new(KneserNeyCache { language, tuned }))
+    Ok(Arc::new(KneserNeyCache { language, tuned }))
 }
 
-fn tune(language: &ngram::Model, training: &Training<'_>) -> Vec<LambdaTrial> {
-    let reader = LanguageReader::new(language, training.valid.vocabulary());
+fn tune(language: &Arc<ngram::Model>, training: &Training<'_>) -> Vec<LambdaTrial> {
+    let scorer = LanguageScorer::new(language, training.valid.vocabulary());
     let accuracies = language_model::accuracies(training, |question| {
-        let (query, cache) = (reader.query(question), Cache::new(question));
+        let (query, cache) = (scorer.query(question), Cache::new(question));
         GRID.iter().map(|&lambda| cache.interpolate(&query, lambda)).collect()
     });
     let trials = GRID.into_iter().zip(accuracies).map(|(lambda, valid)| {
@@ -116,15 +119,15 @@ fn tune(language: &ngram::Model, training: &Training<'_>) -> Vec<LambdaTrial> {
     trials.collect()
 }
 
-fn load(saved: &Saved<'_>) -> Result<Box<dyn Model>> {
+fn load(saved: &LoadRequest<'_>) -> Result<Arc<dyn Model>> {
     let tuned = read_toml(&saved.folder.join(TUNED))?;
-    Ok(Box::new(KneserNeyCache { language: language_model::open(saved.folder)?, tuned }))
+    Ok(Arc::new(KneserNeyCache { language: Arc::new(language_model::open(saved.folder)?), tuned }))
 }
 
 impl Model for KneserNeyCache {
-    fn reader<'a>(&'a self, vocabulary: &'a Vocabulary) -> Box<dyn Reader + 'a> {
-        let language = LanguageReader::new(&self.language, vocabulary);
-        Box::new(CacheReader { language, lambda: self.tuned.lambda })
+    fn scorer(self: Arc<Self>, words: &Arc<Vocabulary>) -> Box<dyn Scorer> {
+        let language = LanguageScorer::new(&self.language, words);
+        PerQuestion::boxed(CacheScorer { language, lambda: self.tuned.lambda })
     }
 
     fn save(&self, folder: &Path) -> Result<()> {
@@ -133,13 +136,15 @@ impl Model for KneserNeyCache {
     }
 }
 
-struct CacheReader<'a> {
-    language: LanguageReader<'a>,
+struct CacheScorer {
+    language: LanguageScorer,
     lambda: f32,
 }
 
-impl Reader for CacheReader<'_> {
-    fn score(&self, question: &Question<'_>) -> Vec<f32> {
+impl ScoreQuestion for CacheScorer {
+    type Buffers = ();
+
+    fn score(&self, question: &Question<'_>, (): &mut ()) -> Vec<f32> {
         Cache::new(question).interpolate(&self.language.query(question), self.lambda)
     }
 }
@@ -210,9 +215,8 @@ mod tests {
     }
 
     fn scores(order: usize, lambda: f32, question: &Question<'_>) -> Vec<f32> {
-        let language = language(order);
-        let language = LanguageReader::new(&language, question.vocabulary);
-        CacheReader { language, lambda }.score(question)
+        let language = LanguageScorer::new(&Arc::new(language(order)), question.vocabulary);
+        CacheScorer { language, lambda }.score(question, &mut ())
     }
 
     proptest! {
@@ -274,7 +278,7 @@ mod tests {
                 notes.lock().unwrap().push(text);
             }
         };
-        let settings = Settings::from_text(&ENTRY, ["order=1"]).unwrap();
+        let settings = Settings::from_text(&METHOD, ["order=1"]).unwrap();
         train(&settings, &Training::new(&set, 1, &report)).unwrap();
         assert_eq!(
             notes.into_inner().unwrap(),

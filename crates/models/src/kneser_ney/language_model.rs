@@ -3,6 +3,7 @@
 
 use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::Arc;
 
 use base::{ByClass, Vocabulary, WordId};
 use ngram::{Discounts, Fallback, MAX_ORDER, Options, Pruning, Sorted, Text, TokenId, estimate};
@@ -86,7 +87,7 @@ pub(crate) fn train(
     model: &'static str,
     config: Config,
     training: &Training<'_>,
-) -> Result<(ngram::Model, Vec<Trial>)> {
+) -> Result<(Arc<ngram::Model>, Vec<Trial>)> {
     let sorted = text(model, training)?.sort(config.order.unwrap_or(MAX_ORDER))?;
     let make = |order| -> Result<(ngram::Model, Vec<Fallback>)> {
         let pruning = Pruning { at_most: config.prune, ..Pruning::default() };
@@ -100,7 +101,7 @@ pub(crate) fn train(
     let (language, fallbacks) = make(chosen)?;
     drop::<Sorted>(sorted);
     warn(&fallbacks, training);
-    Ok((language, orders))
+    Ok((Arc::new(language), orders))
 }
 
 /// The running text of the training books, or what there is of it.
@@ -125,9 +126,9 @@ fn tune(
         return Ok((trials, PAPER_ORDER));
     }
     for order in 1..=MAX_ORDER {
-        let language = make(order)?.0;
-        let reader = LanguageReader::new(&language, training.valid.vocabulary());
-        let score = |question: &Question<'_>| vec![reader.query(question).log_probs()];
+        let language = Arc::new(make(order)?.0);
+        let scorer = LanguageScorer::new(&language, training.valid.vocabulary());
+        let score = |question: &Question<'_>| vec![scorer.query(question).log_probs()];
         let valid = accuracies(training, score).remove(0);
         let valid_accuracy = valid.mean_over(&WordClass::ALL);
         training
@@ -171,8 +172,8 @@ pub(crate) fn open(folder: &Path) -> Result<ngram::Model> {
 }
 
 /// A language model with the words of a question set.
-pub(crate) struct LanguageReader<'a> {
-    model: &'a ngram::Model,
+pub(crate) struct LanguageScorer {
+    model: Arc<ngram::Model>,
     /// The language model's tokens of the set's words.
     words: Vec<TokenId>,
 }
@@ -183,9 +184,10 @@ pub(crate) struct ScoredQuery {
     pub of_candidates: Vec<Vec<f32>>,
 }
 
-impl<'a> LanguageReader<'a> {
-    pub fn new(model: &'a ngram::Model, vocabulary: &Vocabulary) -> Self {
-        Self { model, words: vocabulary.iter().map(|word| model.token(word)).collect() }
+impl LanguageScorer {
+    pub fn new(model: &Arc<ngram::Model>, vocabulary: &Vocabulary) -> Self {
+        let words = vocabulary.iter().map(|word| model.token(word)).collect();
+        Self { model: model.clone(), words }
     }
 
     /// Scores the query as a whole sentence. What stands before the blank and far behind it has the same

@@ -4,21 +4,22 @@
 //! query with each candidate in the blank.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use base::Vocabulary;
 use questions::Question;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::folder::{read_toml, write_toml};
-use crate::kneser_ney::language_model::{self, Config, LanguageReader, NGRAMS, Trial};
-use crate::{Entry, Model, Reader, Result, Saved, Settings, Training};
+use crate::contract::scorer::{PerQuestion, ScoreQuestion};
+use crate::kneser_ney::language_model::{self, Config, LanguageScorer, NGRAMS, Trial};
+use crate::{LoadRequest, Method, Model, Result, Scorer, Settings, Training};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const METHOD: Method = Method {
     name: "kneser-ney",
-    row: "Kneser-Ney language model",
     section: "§4.2",
     settings: &[language_model::ORDER, language_model::PRUNE, language_model::QUANTISE],
-    learns: false,
+    trains_by_epochs: false,
     train,
     load,
 };
@@ -26,7 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
 const TUNED: &str = "tuned.toml";
 
 struct KneserNey {
-    language: ngram::Model,
+    language: Arc<ngram::Model>,
     tuned: Tuned,
 }
 
@@ -38,33 +39,33 @@ struct Tuned {
     orders: Vec<Trial>,
 }
 
-fn train(settings: &Settings, training: &Training<'_>) -> Result<Box<dyn Model>> {
+fn train(settings: &Settings, training: &Training<'_>) -> Result<Arc<dyn Model>> {
     let (language, orders) =
-        language_model::train(ENTRY.name, settings.config::<Config>(), training)?;
+        language_model::train(METHOD.name, settings.config::<Config>(), training)?;
     let tuned = Tuned { order: language.order(), orders };
-    Ok(Box::new(KneserNey { language, tuned }))
+    Ok(Arc::new(KneserNey { language, tuned }))
 }
 
-fn load(saved: &Saved<'_>) -> Result<Box<dyn Model>> {
+fn load(saved: &LoadRequest<'_>) -> Result<Arc<dyn Model>> {
     let tuned = read_toml(&saved.folder.join(TUNED))?;
-    Ok(Box::new(KneserNey { language: language_model::open(saved.folder)?, tuned }))
+    Ok(Arc::new(KneserNey { language: Arc::new(language_model::open(saved.folder)?), tuned }))
 }
 
 /// A `kneser-ney` of a language model that was made elsewhere, and the settings to save it with.
 ///
 /// # Panics
 /// Never: every language model has an order that is in the range of the setting.
-pub fn from_language_model(language: ngram::Model) -> (Box<dyn Model>, Settings) {
+pub fn from_language_model(language: ngram::Model) -> (Arc<dyn Model>, Settings) {
     let order = language.order();
-    let settings = Settings::from_text(&ENTRY, [format!("order={order}").as_str()]);
+    let settings = Settings::from_text(&METHOD, [format!("order={order}").as_str()]);
     let tuned = Tuned { order, orders: vec![] };
-    let model = KneserNey { language, tuned };
-    (Box::new(model), settings.expect("orders are from 1 to 6"))
+    let model = KneserNey { language: Arc::new(language), tuned };
+    (Arc::new(model), settings.expect("orders are from 1 to 6"))
 }
 
 impl Model for KneserNey {
-    fn reader<'a>(&'a self, vocabulary: &'a Vocabulary) -> Box<dyn Reader + 'a> {
-        Box::new(LanguageReader::new(&self.language, vocabulary))
+    fn scorer(self: Arc<Self>, words: &Arc<Vocabulary>) -> Box<dyn Scorer> {
+        PerQuestion::boxed(LanguageScorer::new(&self.language, words))
     }
 
     fn save(&self, folder: &Path) -> Result<()> {
@@ -73,9 +74,11 @@ impl Model for KneserNey {
     }
 }
 
-impl Reader for LanguageReader<'_> {
+impl ScoreQuestion for LanguageScorer {
+    type Buffers = ();
+
     // §4.2, probability of the query: Π p(q_i | q_{i−n+1} … q_{i−1}) over the words and the sentence's end.
-    fn score(&self, question: &Question<'_>) -> Vec<f32> {
+    fn score(&self, question: &Question<'_>, (): &mut ()) -> Vec<f32> {
         self.query(question).log_probs()
     }
 }
@@ -89,10 +92,10 @@ mod tests {
     use questions::{NewQuestion, QuestionSet, Split};
 
     use super::*;
-    use crate::fixture::{Asked, set_of, texts};
+    use crate::fixture::{Asked, score, set_of, texts};
     use crate::{Event, Training};
 
-    fn of_text(sentences: &[&str], order: usize) -> Box<dyn Model> {
+    fn of_text(sentences: &[&str], order: usize) -> Arc<dyn Model> {
         let mut text = ngram::Text::default();
         sentences.iter().for_each(|words| text.push(words.split(' ')).unwrap());
         let options = ngram::Options { order, ..ngram::Options::default() };
@@ -111,7 +114,7 @@ mod tests {
             let context = context.iter().map(String::as_str).collect();
             let names: Vec<&str> = candidates.iter().map(String::as_str).collect();
             let asked = Asked { context, query: &query, candidates: &names, answer: None, split: Split::Test };
-            let scores = of_text(&TALE, order).score(&set_of(&[asked]).example(0).question);
+            let scores = score(&of_text(&TALE, order), &set_of(&[asked]).example(0).question);
             let mut text = ngram::Text::default();
             TALE.iter().for_each(|words| text.push(words.split(' ')).unwrap());
             let options = ngram::Options { order, ..ngram::Options::default() };
@@ -140,7 +143,7 @@ mod tests {
         let set = set_of(&[asked(Split::Train, None), asked(Split::Valid, Some(1))]);
         let events = Mutex::new(Vec::new());
         let report = |event| events.lock().unwrap().push(event);
-        let settings = Settings::from_text(&ENTRY, []).unwrap();
+        let settings = Settings::from_text(&METHOD, []).unwrap();
         let model = train(&settings, &Training::new(&set, 1, &report)).unwrap();
         let tried: Vec<String> = events
             .into_inner()
@@ -160,7 +163,7 @@ mod tests {
             order=5 1
             order=6 1
             the text is too small to estimate the discounts of 1-grams (none has adjusted count 3), 2-grams (none has adjusted count 3), 3-grams (none has adjusted count 3), 4-grams (none has adjusted count 2), 5-grams (none has adjusted count 2): 0.5, 1 and 1.5 are taken"#]].assert_eq(&tried.concat());
-        let scores = model.score(&set.example(1).question);
+        let scores = score(&model, &set.example(1).question);
         assert!(scores[1] > scores[0]);
     }
 
@@ -184,9 +187,9 @@ mod tests {
                 *warnings.lock().unwrap() += 1;
             }
         };
-        let settings = Settings::from_text(&ENTRY, []).unwrap();
+        let settings = Settings::from_text(&METHOD, []).unwrap();
         let model = train(&settings, &Training::new(&set, 1, &report)).unwrap();
-        let scores = model.score(&set.example(0).question);
+        let scores = score(&model, &set.example(0).question);
         assert!(scores[1] > scores[0]);
         // No running text, nothing to tune the order on, discounts that can't be estimated.
         assert_eq!(*warnings.lock().unwrap(), 3);

@@ -22,7 +22,7 @@ use sha2::{Digest, Sha256};
 use crate::contract::folder::read_toml;
 use crate::learning::epochs::Validation;
 use crate::learning::weights_file;
-use crate::{Error, Event, Part, Reporter, Result, Settings, Training};
+use crate::{Error, Event, Reporter, Result, Settings, SplitView, Training};
 
 const RECORD: &str = "training.toml";
 
@@ -182,7 +182,7 @@ impl<'a> Checkpoints<'a> {
 }
 
 /// Queries, candidates, answers and the running text tell question sets apart.
-fn hash_questions(part: &Part<'_>, hash: &mut Sha256) {
+fn hash_questions(part: &SplitView<'_>, hash: &mut Sha256) {
     let vocabulary = part.vocabulary();
     hash.update(format!("\n{} of {}", part.len(), vocabulary.len()));
     let mut bytes = Vec::new();

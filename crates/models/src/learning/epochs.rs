@@ -268,12 +268,12 @@ mod tests {
 
     use super::*;
     use crate::fixture::{Asked, set_of};
-    use crate::{Entry, MODELS};
+    use crate::{MODELS, Method};
 
     const SETTINGS: &[Setting] = &[LEARNING_RATE, EPOCHS, PATIENCE, DECAY, BATCH];
 
-    fn entry() -> Entry {
-        Entry { name: "sum", settings: SETTINGS, ..MODELS[0] }
+    fn method() -> Method {
+        Method { name: "sum", settings: SETTINGS, ..MODELS[0] }
     }
 
     /// Adds up question numbers times the step; is given an accuracy for each epoch.
@@ -322,7 +322,7 @@ mod tests {
     }
 
     fn trained(learner: &mut Sum, texts: &[&str], training: &Training<'_>) -> Result<()> {
-        let settings = Settings::from_text(&entry(), texts.iter().copied())?;
+        let settings = Settings::from_text(&method(), texts.iter().copied())?;
         run(learner, &settings.config(), &settings, training).map(|_| ())
     }
 

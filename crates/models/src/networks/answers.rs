@@ -9,7 +9,7 @@
 //! Weights move between machines: where a network learnt or answers is not part of it.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use base::{Vocabulary, WordId};
 use neural::{Cloze, FillsBlanks, Network, Tables};
@@ -25,7 +25,10 @@ use crate::networks::network::{Design, context_of};
 use crate::networks::settings::Start;
 use crate::words::case_fit::as_written;
 use crate::words::lexicon::{END, Lexicon, UNKNOWN};
-use crate::{DeviceChoice, Error, Model, Reader, Reporter, Result, Saved, Settings};
+use crate::{
+    Concurrency, DeviceChoice, Error, LoadRequest, Model, Reporter, Result, Scorer, Scores,
+    Settings,
+};
 
 const EPOCHS: &str = "training.toml";
 
@@ -35,7 +38,7 @@ pub(crate) const ASKED: usize = 256;
 const SIDE_BY_SIDE: usize = 64;
 
 /// Loads a network.
-pub(crate) fn load<S: Design>(design: S, saved: &Saved<'_>) -> Result<Box<dyn Model>> {
+pub(crate) fn load<S: Design>(design: S, saved: &LoadRequest<'_>) -> Result<Arc<dyn Model>> {
     let lexicon = Lexicon::read(saved.folder, design.recipe().lowercase)?;
     let Epochs { epochs } = read_toml(&saved.folder.join(EPOCHS))?;
     let shapes = design.network(&Cpu::default(), lexicon.len(), Start::answering())?.shapes();
@@ -51,7 +54,7 @@ pub(crate) fn made<S: Design>(
     learnt: Arc<Learnt>,
     choice: DeviceChoice,
     reporter: &dyn Reporter,
-) -> Result<Box<dyn Model>> {
+) -> Result<Arc<dyn Model>> {
     let filling = Filling { design: &design, learnt: &learnt };
     let on_gpu = || filling.on(gpu(reporter)?);
     let on_device = match choice {
@@ -65,13 +68,12 @@ pub(crate) fn made<S: Design>(
             network => Some(network?),
         },
     };
-    let processor = OnceLock::new();
-    // Without a GPU every thread asks the processor itself: a lock must not be held while other threads
-    // help with its work, since one of them would wait for the lock and for nothing else.
-    if on_device.is_none() {
-        _ = processor.set(filling.on(Cpu::default())?);
-    }
-    Ok(Box::new(LanguageNetwork { design, learnt, choice, on_device, processor }))
+    let is_on_gpu = on_device.is_some();
+    let network = match on_device {
+        Some(network) => network,
+        None => filling.on(Cpu::default())?,
+    };
+    Ok(Arc::new(LanguageNetwork { design, learnt, choice, network, is_on_gpu }))
 }
 
 /// A network that only answers.
@@ -108,25 +110,14 @@ struct LanguageNetwork<S> {
     design: S,
     learnt: Arc<Learnt>,
     choice: DeviceChoice,
-    on_device: Option<Box<dyn FillsBlanks>>,
-    /// Beside another device made when it is needed.
-    processor: OnceLock<Box<dyn FillsBlanks>>,
-}
-
-impl<S: Design> LanguageNetwork<S> {
-    fn processor(&self) -> &dyn FillsBlanks {
-        let make = || {
-            let filling = Filling { design: &self.design, learnt: &self.learnt };
-            filling.on(Cpu::default()).expect("the tables have the network's own shapes")
-        };
-        &**self.processor.get_or_init(make)
-    }
+    network: Box<dyn FillsBlanks>,
+    is_on_gpu: bool,
 }
 
 impl<S: Design> Model for LanguageNetwork<S> {
-    fn reader<'a>(&'a self, vocabulary: &'a Vocabulary) -> Box<dyn Reader + 'a> {
-        let numbers = self.learnt.lexicon.numbers_of(vocabulary);
-        Box::new(NetworkReader { model: self, numbers, device: Mutex::new(()) })
+    fn scorer(self: Arc<Self>, words: &Arc<Vocabulary>) -> Box<dyn Scorer> {
+        let numbers = Arc::new(self.learnt.lexicon.numbers_of(words));
+        Box::new(NetworkScorer { model: self, numbers })
     }
 
     fn save(&self, folder: &Path) -> Result<()> {
@@ -142,57 +133,52 @@ impl<S: Design> Model for LanguageNetwork<S> {
         )
     }
 
-    fn on_processor(&self) -> Option<Box<dyn Model>> {
+    fn on_cpu(self: Arc<Self>) -> Option<Arc<dyn Model>> {
         let again =
             || made(self.design.clone(), self.learnt.clone(), DeviceChoice::Cpu, &|_| ()).ok();
         (self.choice == DeviceChoice::Auto).then(again).flatten()
     }
 }
 
-struct NetworkReader<'a, S> {
-    model: &'a LanguageNetwork<S>,
+struct NetworkScorer<S> {
+    model: Arc<LanguageNetwork<S>>,
     /// The lexicon's numbers of the set's words.
-    numbers: Vec<u32>,
-    /// A device is asked by one thread at a time.
-    device: Mutex<()>,
+    numbers: Arc<Vec<u32>>,
 }
 
-impl<S: Design> Reader for NetworkReader<'_, S> {
-    fn score(&self, question: &Question<'_>) -> Vec<f32> {
-        let texts = [self.text(question)];
-        let log_probs = self.model.processor().fill(&texts).expect("the processor is never lost");
-        self.scores(question, &texts[0], &log_probs[0])
+impl<S: Design> Scorer for NetworkScorer<S> {
+    fn concurrency(&self) -> Concurrency {
+        if self.model.is_on_gpu { Concurrency::Exclusive } else { Concurrency::Threads }
     }
 
-    fn batch(&self) -> usize {
+    fn batch_size(&self) -> usize {
         ASKED
     }
 
-    fn score_many(&self, questions: &[Question<'_>]) -> Result<Vec<Vec<f32>>> {
+    fn fork(&self) -> Box<dyn Scorer> {
+        Box::new(Self { model: self.model.clone(), numbers: self.numbers.clone() })
+    }
+
+    fn score(&mut self, questions: &[Question<'_>], scores: &mut Scores) -> Result<()> {
         let texts: Vec<Cloze> = questions.iter().map(|question| self.text(question)).collect();
         let mut order: Vec<usize> = (0..texts.len()).collect();
         order.sort_by_key(|&place| texts[place].before.len());
-        let mut scores = vec![Vec::new(); texts.len()];
-        let n_at_once = if self.model.on_device.is_some() { ASKED } else { SIDE_BY_SIDE };
+        let mut lists = vec![Vec::new(); texts.len()];
+        let n_at_once = if self.model.is_on_gpu { ASKED } else { SIDE_BY_SIDE };
         for places in order.chunks(n_at_once) {
             let side_by_side: Vec<Cloze> =
                 places.iter().map(|&place| texts[place].clone()).collect();
-            let log_probs = match &self.model.on_device {
-                None => self.model.processor().fill(&side_by_side)?,
-                Some(network) => {
-                    let _alone = self.device.lock().unwrap_or_else(PoisonError::into_inner);
-                    network.fill(&side_by_side)?
-                }
-            };
+            let log_probs = self.model.network.fill(&side_by_side)?;
             for (&place, log_probs) in places.iter().zip(&log_probs) {
-                scores[place] = self.scores(&questions[place], &texts[place], log_probs);
+                lists[place] = self.scores(&questions[place], &texts[place], log_probs);
             }
         }
-        Ok(scores)
+        lists.into_iter().for_each(|list| scores.push(list));
+        Ok(())
     }
 }
 
-impl<S: Design> NetworkReader<'_, S> {
+impl<S: Design> NetworkScorer<S> {
     /// What the network reads of a question; candidates that are one word to it stand once.
     fn text(&self, question: &Question<'_>) -> Cloze {
         let numbers = |words: &[WordId]| {
@@ -244,21 +230,31 @@ mod tests {
         let (tables, epochs) = learning.on(Cpu::default()).unwrap();
         let learnt = Arc::new(Learnt { settings: settings.clone(), lexicon, tables, epochs });
         let filling = Filling { design: &design, learnt: &learnt };
-        let on_device = |n| Some(filling.on(numerics::testing::cpu_lost_after(n)).unwrap());
-        let answered = |model: &dyn Model| crate::score_all(model, &set, &places, &[], &|_| ());
-        let model = |on_device, choice| LanguageNetwork {
-            design: design.clone(),
-            learnt: learnt.clone(),
-            choice,
-            on_device,
-            processor: OnceLock::new(),
+        let answered = |model: Arc<dyn Model>| -> Result<Vec<Vec<f32>>> {
+            let mut all = Vec::new();
+            crate::score_all(
+                model.scorer(set.vocabulary()),
+                &set,
+                &places,
+                &[],
+                &mut |_, scores| {
+                    all.extend(scores.iter().map(<[f32]>::to_vec));
+                    Ok(())
+                },
+            )?;
+            Ok(all)
+        };
+        let model = |n, choice| {
+            let (design, learnt) = (design.clone(), learnt.clone());
+            let network = filling.on(numerics::testing::cpu_lost_after(n)).unwrap();
+            Arc::new(LanguageNetwork { design, learnt, choice, network, is_on_gpu: true })
         };
         // More than it takes to get there, and less than to answer.
-        let lost = model(on_device(40), DeviceChoice::Auto);
-        let error = answered(&lost).unwrap_err();
+        let lost = model(40, DeviceChoice::Auto);
+        let error = answered(lost.clone()).unwrap_err();
         assert!(matches!(error, Error::Device(numerics::Error::DeviceLost { .. })), "{error}");
-        let expected = answered(&model(on_device(100_000), DeviceChoice::Auto)).unwrap();
-        assert_eq!(answered(&*lost.on_processor().unwrap()).unwrap(), expected);
-        assert!(model(on_device(40), DeviceChoice::Cuda).on_processor().is_none());
+        let expected = answered(model(100_000, DeviceChoice::Auto)).unwrap();
+        assert_eq!(answered(lost.on_cpu().unwrap()).unwrap(), expected);
+        assert!(model(40, DeviceChoice::Cuda).on_cpu().is_none());
     }
 }

@@ -20,7 +20,7 @@ use crate::networks::settings::{
     TIED, WEIGHT_DECAY,
 };
 use crate::words::lexicon::{END, LOWERCASE, MIN_COUNT};
-use crate::{Entry, Error, Result, Setting};
+use crate::{Error, Method, Result, Setting};
 
 const WINDOW: Setting = Setting {
     name: "window",
@@ -71,9 +71,8 @@ const LEARNS_FROM: Setting = Setting {
     doc: "Running text, or the training questions with their answers filled in.",
 };
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const METHOD: Method = Method {
     name: "contextual-lstm",
-    row: "Contextual LSTMs (window context)",
     section: "§4.4",
     settings: &[
         Setting { default: "256", ..DIM },
@@ -103,7 +102,7 @@ pub(crate) const ENTRY: Entry = Entry {
         LOWERCASE,
         WEIGHTS,
     ],
-    learns: true,
+    trains_by_epochs: true,
     train: |settings, training| network::train(settings.config::<Config>(), settings, training),
     load: |saved| answers::load(saved.settings.config::<Config>(), saved),
 };
@@ -283,7 +282,7 @@ mod tests {
     use crate::Settings;
 
     fn config(texts: &[&str]) -> Config {
-        Settings::from_text(&ENTRY, texts.iter().copied()).unwrap().config()
+        Settings::from_text(&METHOD, texts.iter().copied()).unwrap().config()
     }
 
     #[test]

@@ -1,35 +1,8 @@
-//! [`DeviceChoice`]: where networks are computed, on the processor or on a GPU, and what happens without one.
-
-use std::str::FromStr;
+//! Where networks are computed, on the processor or on a GPU, and what happens without one.
 
 use numerics::device::{Cpu, Cuda, Device};
 
-use crate::{Error, Event, Reporter, Result};
-
-/// Where networks are computed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DeviceChoice {
-    /// On a GPU if one can be used, else on the processor; if the GPU fails, the processor takes over.
-    Auto,
-    /// On the processor: the same bytes each time.
-    #[default]
-    Cpu,
-    /// On a GPU, or not at all.
-    Cuda,
-}
-
-impl FromStr for DeviceChoice {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "cpu" => Ok(Self::Cpu),
-            "cuda" => Ok(Self::Cuda),
-            _ => Err("expected `auto`, `cpu` or `cuda`".to_owned()),
-        }
-    }
-}
+use crate::{DeviceChoice, Error, Event, Reporter, Result};
 
 /// Work that can be done on any device.
 pub(crate) trait OnDevice {
@@ -136,15 +109,5 @@ mod tests {
             OnProcessor("no GPU can be used: no driver was found")
             Ok(2)"#]]
         .assert_eq(&said(Err(Error::Device(none())), 1));
-    }
-
-    #[test]
-    fn a_choice_is_one_of_three_words() {
-        let parsed = ["auto", "cpu", "cuda"].map(str::parse::<DeviceChoice>);
-        assert_eq!(
-            parsed.map(std::result::Result::unwrap),
-            [DeviceChoice::Auto, DeviceChoice::Cpu, DeviceChoice::Cuda]
-        );
-        assert!("gpu".parse::<DeviceChoice>().is_err());
     }
 }

@@ -19,7 +19,7 @@ use crate::networks::settings::{
     CLIP, DIM, DROPOUT, EPSILON, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, Start, WEIGHT_DECAY,
 };
 use crate::words::lexicon::{LOWERCASE, MIN_COUNT};
-use crate::{Entry, Range as ValueRange, Result, Setting};
+use crate::{Method, Range as ValueRange, Result, Setting};
 
 const MAX_MEMORIES: Setting = Setting {
     name: "max_memories",
@@ -62,9 +62,8 @@ const RUNS: Setting = Setting {
     doc: "Runs of words that are learnt from at the same time, on the same weights.",
 };
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const METHOD: Method = Method {
     name: "memnn-lexical",
-    row: "MemNNs (lexical memory)",
     section: "§3.1",
     settings: &[
         Setting { default: "200", ..DIM },
@@ -89,7 +88,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Setting { default: "true", ..LOWERCASE },
         WEIGHTS,
     ],
-    learns: true,
+    trains_by_epochs: true,
     train: |settings, training| network::train(settings.config::<Config>(), settings, training),
     load: |saved| answers::load(saved.settings.config::<Config>(), saved),
 };

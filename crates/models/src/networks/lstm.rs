@@ -19,7 +19,7 @@ use crate::networks::settings::{
     TIED, WEIGHT_DECAY,
 };
 use crate::words::lexicon::{LOWERCASE, MIN_COUNT};
-use crate::{Entry, Result, Setting};
+use crate::{Method, Result, Setting};
 
 pub(crate) const STREAMS: Setting = Setting {
     name: "streams",
@@ -70,21 +70,19 @@ const SETTINGS: &[Setting] = &[
     WEIGHTS,
 ];
 
-pub(crate) const QUERY: Entry = Entry {
+pub(crate) const QUERY: Method = Method {
     name: "lstm-query",
-    row: "LSTMs (query)",
     section: "§4.4",
     settings: SETTINGS,
-    learns: true,
+    trains_by_epochs: true,
     train: |settings, training| {
         network::train(Lstm::new(settings.config(), false), settings, training)
     },
     load: |saved| answers::load(Lstm::new(saved.settings.config(), false), saved),
 };
 
-pub(crate) const CONTEXT_QUERY: Entry = Entry {
+pub(crate) const CONTEXT_QUERY: Method = Method {
     name: "lstm-context-query",
-    row: "LSTMs (context+query)",
     train: |settings, training| {
         network::train(Lstm::new(settings.config(), true), settings, training)
     },

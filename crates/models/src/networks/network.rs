@@ -17,7 +17,7 @@ use crate::networks::settings::{Recipe, Start};
 use crate::words::lexicon::{END, Lexicon};
 use crate::words::running_text;
 use crate::words::running_text::Books;
-use crate::{DeviceChoice, Error, Model, Part, Result, Settings, Training};
+use crate::{DeviceChoice, Error, Model, Result, Settings, SplitView, Training};
 
 /// What a network is made of, and what it reads.
 pub(crate) trait Design: Clone + Send + Sync + 'static {
@@ -51,13 +51,13 @@ pub(crate) struct Source<'a> {
     /// Running text.
     pub text: Text,
     /// Questions.
-    pub part: &'a Part<'a>,
+    pub part: &'a SplitView<'a>,
     /// The lexicon's numbers of the set's words.
     numbers: Vec<u32>,
 }
 
 impl<'a> Source<'a> {
-    fn new(part: &'a Part<'a>, books: &Books<'_>, lexicon: &Lexicon) -> Self {
+    fn new(part: &'a SplitView<'a>, books: &Books<'_>, lexicon: &Lexicon) -> Self {
         let numbers = lexicon.numbers_of(part.vocabulary());
         Self { text: text_of(books, &numbers), part, numbers }
     }
@@ -104,7 +104,7 @@ pub(crate) fn train<S: Design>(
     design: S,
     settings: &Settings,
     training: &Training<'_>,
-) -> Result<Box<dyn Model>> {
+) -> Result<Arc<dyn Model>> {
     let (learning, lexicon) = Learning::new(&design, settings, training)?;
     let (mut tables, epochs) = compute(&learning, training.device, training.reporter)?;
     tables.iter_mut().for_each(|(_, table)| design.recipe().weights.round(table));

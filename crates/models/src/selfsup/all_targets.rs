@@ -14,7 +14,7 @@ use questions::BLANK;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::Part;
+use crate::SplitView;
 use crate::learning::softmax::softmax;
 use crate::words::dictionary::Dictionary;
 
@@ -27,7 +27,7 @@ pub(crate) struct Frequencies {
 impl Frequencies {
     /// The words of the training queries with their answers. Every row counts once more, so that each can
     /// be drawn.
-    pub fn of_queries(part: &Part<'_>, dictionary: &Dictionary) -> Self {
+    pub fn of_queries(part: &SplitView<'_>, dictionary: &Dictionary) -> Self {
         let rows = dictionary.rows_of(part.vocabulary());
         let mut counts = vec![1u64; dictionary.n_rows()];
         for example in part.examples() {

@@ -2,6 +2,7 @@
 
 pub(crate) mod all_targets;
 pub(crate) mod loss;
+pub(crate) mod methods;
 pub(crate) mod settings;
 pub(crate) mod support;
 pub(crate) mod text_targets;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::memories::windows::Memories;
 use crate::words::dictionary::Dictionary;
-use crate::{Part, Range, Setting};
+use crate::{Range, Setting, SplitView};
 
 /// The setting.
 pub(crate) const SUPPORT: Setting = Setting {
@@ -34,7 +34,7 @@ pub(crate) enum Support {
 pub(crate) struct InverseFrequencies(Vec<f32>);
 
 impl InverseFrequencies {
-    pub fn of_queries(part: &Part<'_>, dictionary: &Dictionary) -> Self {
+    pub fn of_queries(part: &SplitView<'_>, dictionary: &Dictionary) -> Self {
         let rows = dictionary.rows_of(part.vocabulary());
         let mut counts = vec![0u32; dictionary.n_rows()];
         let mut words = Vec::new();

@@ -4,14 +4,14 @@
 use base::WordId;
 use questions::{BLANK, Question, Sentences};
 
-use crate::Part;
+use crate::SplitView;
 
 /// How many sentences are the context of a query, as in the CBT.
 const CONTEXT: usize = 20;
 
 /// The words that can be asked for, numbered through all books.
 pub(crate) struct TextTargets<'a> {
-    part: &'a Part<'a>,
+    part: &'a SplitView<'a>,
     books: Vec<Sentences<'a>>,
     /// Sentences that have enough others before them in their book: the book and the place in it.
     queries: Vec<(u32, u32)>,
@@ -27,7 +27,7 @@ pub(crate) struct Buffer {
 }
 
 impl<'a> TextTargets<'a> {
-    pub fn new(part: &'a Part<'a>) -> Self {
+    pub fn new(part: &'a SplitView<'a>) -> Self {
         let books: Vec<Sentences<'a>> = part.books().collect();
         let (mut queries, mut ends) = (Vec::new(), Vec::new());
         let mut end = 0;

@@ -14,10 +14,10 @@ use crate::selfsup::loss::{highest, loss};
 use crate::selfsup::settings::Config;
 use crate::selfsup::support::{InverseFrequencies, Support, any_of};
 use crate::selfsup::text_targets::{Buffer, TextTargets};
-use crate::selfsup::window_memory::{EMBEDDINGS, WindowMemory};
+use crate::selfsup::window_memory::{Buffers, EMBEDDINGS, WindowMemory};
 use crate::soft::settings::Optimiser;
 use crate::words::lowercase::Lowercase;
-use crate::{Error, Model, Part, Result, Training};
+use crate::{Error, Result, SplitView, Training};
 
 /// What is learnt from, and what the answer is compared with (Appendix E).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub(crate) fn learn(
 
 /// What is learnt from.
 enum Asked<'a> {
-    Questions(&'a Part<'a>, Vec<u32>),
+    Questions(&'a SplitView<'a>, Vec<u32>),
     Words(TextTargets<'a>),
 }
 
@@ -180,8 +180,10 @@ impl Learner for SelfSupervised<'_> {
     }
 
     fn validate(&mut self) -> Result<Validation> {
-        let reader = self.model.reader(self.training.valid.vocabulary());
-        let accuracy = self.training.valid.accuracy(|question| reader.score(question));
+        let words = KnownWords { lowercase: &self.lowercase, rows: &self.rows };
+        let accuracy = self.training.valid.accuracy_with(Buffers::default, |buffers, question| {
+            self.model.score(question, &words, buffers)
+        });
         Ok(Validation { loss: None, accuracy })
     }
 
@@ -328,8 +330,8 @@ mod tests {
     use super::*;
     use crate::fixture::{one_question, texts};
     use crate::memories::windows::{Encoding, Layout, Unit};
-    use crate::selfsup::window_memory::{ALL_TARGETS, ENTRY};
-    use crate::{Entry, Settings};
+    use crate::selfsup::methods::{ALL_TARGETS, METHOD};
+    use crate::{Method, Settings};
 
     const DIM: usize = 3;
 
@@ -342,12 +344,12 @@ mod tests {
 
     impl Checked {
         fn new(
-            entry: &Entry,
+            method: &Method,
             set: &QuestionSet,
             encoding: Encoding,
             update: &str,
         ) -> (Self, usize) {
-            let settings = Settings::from_text(entry, [update]).unwrap();
+            let settings = Settings::from_text(method, [update]).unwrap();
             let dictionary_rows = set.vocabulary().len();
             let layout = Layout {
                 window: 3,
@@ -359,7 +361,7 @@ mod tests {
             let lowercase = Lowercase::new(set.vocabulary());
             let rows: Vec<u32> = (0..dictionary_rows as u32).collect();
             let words = KnownWords { lowercase: &lowercase, rows: &rows };
-            let has_targets = entry.name == ALL_TARGETS.name;
+            let has_targets = method.name == ALL_TARGETS.name;
             let around = if has_targets { Around::AllWords } else { Around::Candidates };
             let n_rows = layout.n_rows();
             let table = Table::zeros(n_rows, DIM);
@@ -396,9 +398,9 @@ mod tests {
             let context: Vec<&str> = context.iter().map(String::as_str).collect();
             let names: Vec<&str> = candidates.iter().map(String::as_str).collect();
             let set = one_question(&context, &query, &names);
-            let entry = if has_targets { ALL_TARGETS } else { ENTRY };
+            let method = if has_targets { ALL_TARGETS } else { METHOD };
             let encoding = if is_bag { Encoding::Bag } else { Encoding::Positions };
-            let (mut checked, n_rows) = Checked::new(&entry, &set, encoding, "update=softmax");
+            let (mut checked, n_rows) = Checked::new(&method, &set, encoding, "update=softmax");
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let mut embeddings = Table::normal(n_rows, DIM, 0.5, &mut rng);
             let mut decode = Table::normal(set.vocabulary().len(), DIM, 0.5, &mut rng);
@@ -424,7 +426,7 @@ mod tests {
     #[test]
     fn a_question_that_is_right_already_changes_nothing_when_only_wrong_ones_count() {
         let set = one_question(&["sly fox ran", "old hen sat"], "sly XXXXX ran", &["fox", "hen"]);
-        let (mut checked, n_rows) = Checked::new(&ENTRY, &set, Encoding::Bag, "update=when-wrong");
+        let (mut checked, n_rows) = Checked::new(&METHOD, &set, Encoding::Bag, "update=when-wrong");
         let mut embeddings = Table::zeros(n_rows, DIM);
         let row = |word: &str| set.vocabulary().get(word).unwrap().index();
         let decode = Table::zeros(1, DIM);

@@ -11,7 +11,7 @@ use crate::memories::format::{Format, windows};
 use crate::memories::windows::{Encoding, WINDOW};
 use crate::soft::model::Design;
 use crate::soft::settings::{Fitting, settings};
-use crate::{Entry, Result, Settings};
+use crate::{Method, Result, Settings};
 
 #[derive(Deserialize)]
 struct Config {
@@ -55,34 +55,30 @@ fn window(settings: &Settings, encoding: Encoding) -> Result<Design> {
     Ok(config.design(Composition::Sum, Box::new(move |d| Format::QueryWindow(layout(d)))))
 }
 
-pub(crate) const CONTEXT_QUERY: Entry = Entry {
+pub(crate) const CONTEXT_QUERY: Method = Method {
     name: "embedding-context-query",
-    row: "Embedding Model (context+query)",
     section: "§4.3",
     settings: settings!("300", [], "0.1", "candidates", "0"),
-    learns: true,
+    trains_by_epochs: true,
     train: |settings, training| context_query(settings).train(settings, training),
     load: |saved| context_query(&saved.settings).load(saved),
 };
-pub(crate) const QUERY: Entry = Entry {
+pub(crate) const QUERY: Method = Method {
     name: "embedding-query",
-    row: "Embedding Model (query)",
     settings: settings!("300", [], "0.1", "candidates", "0"),
     train: |settings, training| query(settings).train(settings, training),
     load: |saved| query(&saved.settings).load(saved),
     ..CONTEXT_QUERY
 };
-pub(crate) const WINDOW_BAG: Entry = Entry {
+pub(crate) const WINDOW_BAG: Method = Method {
     name: "embedding-window",
-    row: "Embedding Model (window)",
     settings: settings!("300", [WINDOW], "0.06", "candidates", "0"),
     train: |settings, training| window(settings, Encoding::Bag)?.train(settings, training),
     load: |saved| window(&saved.settings, Encoding::Bag)?.load(saved),
     ..CONTEXT_QUERY
 };
-pub(crate) const WINDOW_POSITION: Entry = Entry {
+pub(crate) const WINDOW_POSITION: Method = Method {
     name: "embedding-window-position",
-    row: "Embedding Model (window+position)",
     settings: settings!("300", [WINDOW], "0.06", "dictionary", "0.5"),
     train: |settings, training| window(settings, Encoding::Positions)?.train(settings, training),
     load: |saved| window(&saved.settings, Encoding::Positions)?.load(saved),
@@ -95,7 +91,7 @@ mod tests {
 
     use super::*;
     use crate::Training;
-    use crate::fixture::{Asked, set_of};
+    use crate::fixture::{Asked, score, set_of};
 
     const NAMES: [&str; 4] = ["ann", "bob", "cat", "dan"];
 
@@ -111,7 +107,7 @@ mod tests {
         set_of(&questions.collect::<Vec<_>>())
     }
 
-    fn accuracy(entry: &Entry, set: &QuestionSet) -> f64 {
+    fn accuracy(method: &Method, set: &QuestionSet) -> f64 {
         let small = [
             "dim=16",
             "batch=2",
@@ -122,11 +118,10 @@ mod tests {
             "samples=all",
             "decay=1",
         ];
-        let settings = Settings::from_text(entry, small).unwrap();
+        let settings = Settings::from_text(method, small).unwrap();
         let training = Training::new(set, 1, &|_| ());
-        let model = (entry.train)(&settings, &training).unwrap();
-        let reader = model.reader(set.vocabulary());
-        training.valid.accuracy(|question| reader.score(question)).unwrap()
+        let model = (method.train)(&settings, &training).unwrap();
+        training.valid.accuracy(|question| score(&model, question)).unwrap()
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::memories::format::{Format, windows};
 use crate::memories::windows::{ENCODING, Encoding, MAX_MEMORIES, WINDOW};
 use crate::soft::model::Design;
 use crate::soft::settings::{Fitting, settings};
-use crate::{Entry, Result, Setting, Settings};
+use crate::{Method, Result, Setting, Settings};
 
 const HOPS: Setting = Setting {
     name: "hops",
@@ -95,9 +95,8 @@ fn sentential(settings: &Settings) -> Design {
     config.design(composition, Box::new(move |_| Format::Sentences(at_most)))
 }
 
-pub(crate) const WINDOW_MEMORY: Entry = Entry {
+pub(crate) const WINDOW_MEMORY: Method = Method {
     name: "memnn-window",
-    row: "MemNNs (window memory)",
     section: "§3.2",
     settings: settings!(
         "100",
@@ -106,13 +105,12 @@ pub(crate) const WINDOW_MEMORY: Entry = Entry {
         "candidates",
         "0.2"
     ),
-    learns: true,
+    trains_by_epochs: true,
     train: |settings, training| window(settings)?.train(settings, training),
     load: |saved| window(&saved.settings)?.load(saved),
 };
-pub(crate) const SENTENTIAL_MEMORY: Entry = Entry {
+pub(crate) const SENTENTIAL_MEMORY: Method = Method {
     name: "memnn-sentential",
-    row: "MemNNs (sentential memory + PE)",
     section: "§3.2",
     settings: settings!(
         "100",
@@ -121,7 +119,7 @@ pub(crate) const SENTENTIAL_MEMORY: Entry = Entry {
         "candidates",
         "0"
     ),
-    learns: true,
+    trains_by_epochs: true,
     train: |settings, training| sentential(settings).train(settings, training),
     load: |saved| sentential(&saved.settings).load(saved),
 };
@@ -135,7 +133,7 @@ mod tests {
 
     use super::*;
     use crate::Training;
-    use crate::fixture::{Asked, set_of};
+    use crate::fixture::{Asked, explain, score, set_of};
 
     const NAMES: [&str; 6] = ["ann", "bob", "cat", "dan", "eve", "fay"];
     const CUES: [&str; 6] = ["red", "tall", "old", "shy", "wet", "sad"];
@@ -185,13 +183,12 @@ mod tests {
         small.iter().chain(typed).copied().collect()
     }
 
-    fn accuracy(entry: &Entry, typed: &[&str]) -> f64 {
+    fn accuracy(method: &Method, typed: &[&str]) -> f64 {
         let set = cues_and_names();
-        let settings = Settings::from_text(entry, small(typed)).unwrap();
+        let settings = Settings::from_text(method, small(typed)).unwrap();
         let training = Training::new(&set, 1, &|_| ());
-        let model = (entry.train)(&settings, &training).unwrap();
-        let reader = model.reader(set.vocabulary());
-        training.valid.accuracy(|question| reader.score(question)).unwrap()
+        let model = (method.train)(&settings, &training).unwrap();
+        training.valid.accuracy(|question| score(&model, question)).unwrap()
     }
 
     #[test]
@@ -212,7 +209,7 @@ mod tests {
         let training = Training::new(&set, 1, &|_| ());
         let model = (WINDOW_MEMORY.train)(&settings, &training).unwrap();
         let example = training.valid.example(0);
-        let told = model.reader(set.vocabulary()).explain(&example.question);
+        let told = explain(&model, &example.question);
         assert_eq!(told.query, Some(1..3));
         assert_eq!(told.looks.len(), 6);
         let sum: f32 = told.looks.iter().map(|look| look.weight).sum();
@@ -236,7 +233,7 @@ mod tests {
         let settings = Settings::from_text(&SENTENTIAL_MEMORY, small(&["epochs=1"])).unwrap();
         let training = Training::new(&set, 1, &|_| ());
         let model = (SENTENTIAL_MEMORY.train)(&settings, &training).unwrap();
-        let told = model.reader(set.vocabulary()).explain(&set.example(0).question);
+        let told = explain(&model, &set.example(0).question);
         let places: Vec<_> = told.looks.into_iter().map(|look| look.words).collect();
         assert_eq!((places.len(), places[0].clone()), (1, 0..2));
     }

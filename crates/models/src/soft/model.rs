@@ -4,6 +4,7 @@
 //! A model is a [`Design`]: which parts of a question are embedded, and through which network.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use base::Vocabulary;
 use numerics::{Real, Table};
@@ -12,6 +13,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
+use crate::contract::scorer::{PerQuestion, ScoreQuestion};
 use crate::learning::epochs::{self, Learner, MiniBatch, Validation};
 use crate::learning::weights_file::{self, SavedAs};
 use crate::memories::composition::Composition;
@@ -24,7 +26,9 @@ use crate::soft::settings::{Against, Fitting, Optimiser};
 use crate::words::case_twins::tell_apart;
 use crate::words::dictionary::Dictionary;
 use crate::words::lowercase::Lowercase;
-use crate::{Error, Explanation, Look, Model, Part, Reader, Result, Saved, Settings, Training};
+use crate::{
+    Error, Explanation, LoadRequest, Look, Model, Result, Scorer, Settings, SplitView, Training,
+};
 
 /// A thousandth of what the memories of a typical question get each.
 const NEGLIGIBLE: f64 = 2e-5;
@@ -57,7 +61,7 @@ impl Design {
     }
 
     /// Trains such a model.
-    pub fn train(self, settings: &Settings, training: &Training<'_>) -> Result<Box<dyn Model>> {
+    pub fn train(self, settings: &Settings, training: &Training<'_>) -> Result<Arc<dyn Model>> {
         let questions = training.train.answered();
         if questions.is_empty() {
             return Err(Error::NothingToTrainOn {
@@ -105,11 +109,11 @@ impl Design {
         }
         network.squares = no_squares();
         let (settings, weights) = (settings.clone(), self.fitting.weights);
-        Ok(Box::new(SoftModel { settings, weights, dictionary, format, network, prior }))
+        Ok(Arc::new(SoftModel { settings, weights, dictionary, format, network, prior }))
     }
 
     /// Reads such a model.
-    pub fn load(self, saved: &Saved<'_>) -> Result<Box<dyn Model>> {
+    pub fn load(self, saved: &LoadRequest<'_>) -> Result<Arc<dyn Model>> {
         let shape = |dictionary: &Dictionary| {
             let words = dictionary.n_rows();
             self.shape(&(self.format)(words), words)
@@ -125,7 +129,7 @@ impl Design {
         let squares = no_squares();
         let network = Network { shape, embed_in, embed_out, between_hops, decode, squares };
         let (settings, weights) = (saved.settings.clone(), self.fitting.weights);
-        Ok(Box::new(SoftModel { settings, weights, dictionary, format, network, prior }))
+        Ok(Arc::new(SoftModel { settings, weights, dictionary, format, network, prior }))
     }
 }
 
@@ -157,8 +161,8 @@ const SQUARES: [&str; 4] =
     ["embed_in_squares", "embed_out_squares", "between_hops_squares", "decode_squares"];
 
 struct SoftLearner<'a> {
-    part: &'a Part<'a>,
-    valid: &'a Part<'a>,
+    part: &'a SplitView<'a>,
+    valid: &'a SplitView<'a>,
     seed: u64,
     against: Against,
     output: Output,
@@ -207,14 +211,11 @@ impl Learner for SoftLearner<'_> {
     }
 
     fn validate(&mut self) -> Result<Validation> {
-        let reader = SoftReader {
-            lowercase: Lowercase::new(self.valid.vocabulary()),
-            rows: self.rows.clone(),
-            format: &self.format,
-            network: &self.network,
-            prior: &self.prior,
-        };
-        let accuracy = self.valid.accuracy(|question| reader.score(question));
+        let Self { lowercase, rows, format, network, prior, .. } = self;
+        let answers = Answers { words: KnownWords { lowercase, rows }, format, network, prior };
+        let score =
+            |windows: &mut Memories, question: &Question<'_>| answers.score(question, windows);
+        let accuracy = self.valid.accuracy_with(Memories::default, score);
         Ok(Validation { loss: None, accuracy })
     }
 
@@ -246,14 +247,9 @@ impl SoftModel {
 }
 
 impl Model for SoftModel {
-    fn reader<'a>(&'a self, vocabulary: &'a Vocabulary) -> Box<dyn Reader + 'a> {
-        Box::new(SoftReader {
-            lowercase: Lowercase::new(vocabulary),
-            rows: self.dictionary.rows_of(vocabulary),
-            format: &self.format,
-            network: &self.network,
-            prior: &self.prior,
-        })
+    fn scorer(self: Arc<Self>, words: &Arc<Vocabulary>) -> Box<dyn Scorer> {
+        let (lowercase, rows) = (Lowercase::new(words), self.dictionary.rows_of(words));
+        PerQuestion::boxed(SoftScorer { model: self, lowercase, rows })
     }
 
     fn save(&self, folder: &Path) -> Result<()> {
@@ -267,46 +263,58 @@ impl Model for SoftModel {
     }
 }
 
-struct SoftReader<'a> {
+/// A model with the words of a question set.
+struct SoftScorer {
+    model: Arc<SoftModel>,
     lowercase: Lowercase,
     rows: Vec<u32>,
+}
+
+impl SoftScorer {
+    fn answers(&self) -> Answers<'_> {
+        let SoftModel { format, network, prior, .. } = &*self.model;
+        let words = KnownWords { lowercase: &self.lowercase, rows: &self.rows };
+        Answers { words, format, network, prior }
+    }
+}
+
+impl ScoreQuestion for SoftScorer {
+    type Buffers = Memories;
+
+    fn score(&self, question: &Question<'_>, windows: &mut Memories) -> Vec<f32> {
+        self.answers().score(question, windows)
+    }
+
+    fn explain(&self, question: &Question<'_>, windows: &mut Memories) -> Explanation {
+        self.answers().explain(question, windows)
+    }
+}
+
+/// All that answers a question, while it is learnt and afterwards.
+struct Answers<'a> {
+    words: KnownWords<'a>,
     format: &'a Format,
     network: &'a Network<f32>,
     prior: &'a Table<f32>,
 }
 
-impl SoftReader<'_> {
-    fn words(&self) -> KnownWords<'_> {
-        KnownWords { lowercase: &self.lowercase, rows: &self.rows }
-    }
-
-    fn score_with(&self, question: &Question<'_>, windows: &mut Memories) -> Vec<f32> {
-        let phrases = self.format.read(question, &self.words(), windows);
+impl Answers<'_> {
+    fn score(&self, question: &Question<'_>, windows: &mut Memories) -> Vec<f32> {
+        let phrases = self.format.read(question, &self.words, windows);
         let read = self.network.read(&phrases);
-        let candidates = question.candidates.iter().map(|word| self.rows[word.index()]);
+        let candidates = question.candidates.iter().map(|word| self.words.rows[word.index()]);
         let mut scores = self.network.score(read.last(), candidates.clone());
         for (score, row) in scores.iter_mut().zip(candidates) {
             *score -= self.prior.row(row as usize)[0];
         }
-        tell_apart(question, &self.lowercase, &mut scores);
+        tell_apart(question, self.words.lowercase, &mut scores);
         scores
     }
-}
 
-impl Reader for SoftReader<'_> {
-    fn score(&self, question: &Question<'_>) -> Vec<f32> {
-        self.score_with(question, &mut Memories::default())
-    }
-
-    fn score_many(&self, questions: &[Question<'_>]) -> Result<Vec<Vec<f32>>> {
-        let mut windows = Memories::default();
-        Ok(questions.iter().map(|question| self.score_with(question, &mut windows)).collect())
-    }
-
-    fn explain(&self, question: &Question<'_>) -> Explanation {
-        let phrases = self.format.read(question, &self.words(), &mut Memories::default());
+    fn explain(&self, question: &Question<'_>, windows: &mut Memories) -> Explanation {
+        let phrases = self.format.read(question, &self.words, windows);
         let Read { attention, matches, .. } = self.network.read(&phrases);
-        let origins = self.format.origins(question, &self.words());
+        let origins = self.format.origins(question, &self.words);
         // An empty sentence is a memory, but there is nothing to be seen of it.
         let seen = origins.into_iter().enumerate().filter(|(_, origin)| !origin.words.is_empty());
         let looks = seen.map(|(memory, origin)| {

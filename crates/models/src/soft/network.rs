@@ -63,13 +63,13 @@ struct Passage<R> {
 }
 
 /// The gradients of some questions of a mini-batch.
-struct Part<R> {
+struct PartialGradients<R> {
     embed_in: Gradient<R>,
     embed_out: Gradient<R>,
     between_hops: Gradient<R>,
 }
 
-type OfPart<R> = fn(&Part<R>) -> &Gradient<R>;
+type OfPart<R> = fn(&PartialGradients<R>) -> &Gradient<R>;
 
 /// A mini-batch: questions as phrases with the rows of their answers in U.
 #[derive(Clone, Copy)]
@@ -150,7 +150,13 @@ impl<R: Real> Network<R> {
         Passage { memories, read }
     }
 
-    fn backward(&self, phrases: &Phrases, passage: &Passage<R>, last: Vec<R>, part: &mut Part<R>) {
+    fn backward(
+        &self,
+        phrases: &Phrases,
+        passage: &Passage<R>,
+        last: Vec<R>,
+        part: &mut PartialGradients<R>,
+    ) {
         let composition = self.shape.composition;
         let Passage { memories, read } = passage;
         let clip = R::from_f64(self.shape.clip);
@@ -210,11 +216,11 @@ impl<R: Real> Network<R> {
             candidate_softmax::descend(decode, &decoding, batch.candidates, rate)
         };
         let all: Vec<usize> = (0..questions.len()).collect();
-        let parts: Vec<Part<R>> = all
+        let parts: Vec<PartialGradients<R>> = all
             .par_chunks(QUESTIONS_PER_PART)
             .map(|some| {
                 let gradient = |table: &Table<R>| Gradient::new(table.rows(), dim);
-                let mut part = Part {
+                let mut part = PartialGradients {
                     embed_in: gradient(&self.embed_in),
                     embed_out: gradient(&self.embed_out),
                     between_hops: gradient(&self.between_hops),

@@ -14,7 +14,7 @@ use questions::BLANK;
 use rayon::prelude::*;
 
 use crate::words::word_list;
-use crate::{Part, Result};
+use crate::{Result, SplitView};
 
 /// The row of places beyond the ends of a text.
 pub(crate) const PADDING: u32 = 0;
@@ -31,7 +31,7 @@ pub(crate) struct Dictionary {
 
 impl Dictionary {
     /// The words of contexts, queries and candidates of the training questions.
-    pub fn of_questions(part: &Part<'_>) -> Self {
+    pub fn of_questions(part: &SplitView<'_>) -> Self {
         let vocabulary = part.vocabulary();
         let none = || vec![false; vocabulary.len()];
         let occurs = (0..part.len())

@@ -5,7 +5,7 @@ use base::WordId;
 use questions::Sentences;
 
 use crate::baselines::max_frequency_corpus::contexts;
-use crate::{Error, Event, Part, Result, Training};
+use crate::{Error, Event, Result, SplitView, Training};
 
 /// The sentences of each book; none of them is empty.
 pub(crate) type Books<'a> = Vec<Vec<&'a [WordId]>>;
@@ -41,13 +41,13 @@ pub(crate) fn to_validate_on<'a>(training: &Training<'a>) -> Books<'a> {
     if books.is_empty() { of_contexts(&training.valid) } else { books }
 }
 
-fn books<'a>(part: &Part<'a>) -> Books<'a> {
+fn books<'a>(part: &SplitView<'a>) -> Books<'a> {
     let sentences = |book: Sentences<'a>| with_words(book.iter()).collect::<Vec<_>>();
     part.books().map(sentences).filter(|book| !book.is_empty()).collect()
 }
 
 /// Chosen: contexts overlap and follow each other, so that together they are one book.
-fn of_contexts<'a>(part: &Part<'a>) -> Books<'a> {
+fn of_contexts<'a>(part: &SplitView<'a>) -> Books<'a> {
     let sentences: Vec<&[WordId]> = with_words(contexts(part)).collect();
     if sentences.is_empty() { Vec::new() } else { vec![sentences] }
 }

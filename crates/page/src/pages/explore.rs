@@ -1,7 +1,10 @@
 //! Exploring: the sets, a list of questions, one question with everybody's scores and what a model looked at.
 
+use std::sync::Arc;
+
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
+use base::Vocabulary;
 use minijinja::context;
 use minijinja::value::Serde;
 use models::Explanation;
@@ -92,7 +95,8 @@ pub async fn question(
         let places = filter.places(shelf);
         let at = places.partition_point(|&other| other < place);
         let neighbour = |place: Option<&usize>| place.map(|&place| address_of(&shelved.ids[place]));
-        let looked = Looked::of(shelf, &example, &filter.model, Some((number, place)));
+        let looked =
+            Looked::of(shelf, (set.vocabulary(), &example), &filter.model, Some((number, place)));
         let switch = |model: &String| {
             (model.clone(), Filter { model: model.clone(), ..filter.clone() }.query())
         };
@@ -198,7 +202,7 @@ impl Looked {
     /// Asks everybody. `stored` is the set and place of a question whose answers may be known.
     pub fn of(
         shelf: &Shelf,
-        example: &Example<'_>,
+        (words, example): (&Arc<Vocabulary>, &Example<'_>),
         model: &str,
         stored: Option<(usize, usize)>,
     ) -> Self {
@@ -206,7 +210,7 @@ impl Looked {
         let mut explained: Vec<(&str, Explanation)> = Vec::new();
         let mut columns: Vec<(Column, Vec<f32>, usize)> = Vec::new();
         for answerer in &shelf.answerers {
-            let asked = answerer.ask(question);
+            let asked = answerer.ask(words, question);
             let known = stored.and_then(|(set, place)| answerer.answered(set, place));
             let scored = match (&asked, known) {
                 (_, Some(known)) => Some((known.scores.clone(), known.chosen)),

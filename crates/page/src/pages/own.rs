@@ -68,8 +68,9 @@ fn show(site: &Site, headers: &HeaderMap, form: &OwnForm, problem: &str) -> Resp
     };
     let sentences: Vec<Vec<Word>> = texts.iter().enumerate().map(sentence).collect();
     let question = gap.and_then(|(sentence, place)| passage.question(sentence, place));
-    let looked =
-        question.as_ref().map(|set| Looked::of(&site.shelf, &set.example(0), &form.model, None));
+    let looked = question
+        .as_ref()
+        .map(|set| Looked::of(&site.shelf, (set.vocabulary(), &set.example(0)), &form.model, None));
     let view = context! {
         text => form.text.clone(),
         problem,

@@ -2,32 +2,42 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `manifest.toml` | `[set]`: format version, counts, size and SHA-256 of the other two; and what the maker adds |
+//! | `manifest.toml` | `[set]`: format version, counts, size and SHA-256 of the other files ([`Manifest`]); and what the maker adds |
 //! | `text.bin` | the vocabulary, the sentences as numbers of words, the books as ranges of sentences |
 //! | `questions.bin` | the questions: context as a range of sentences, query as the sentence after it with a blank (spelt out where it is another), candidates, answer, class, split, book |
+//! | `ids.bin` | the [ids](crate::QuestionId) of the questions in their order, 8 bytes each, without the numbers of twins |
 //!
 //! All numbers are little-endian base-128. A query that is a reference is never long, so a forged file can't
 //! make a reader allocate more than about a hundred times its size. It is the only form that loses nothing of a [`QuestionSet`].
+//! A folder of an older version has no `ids.bin`: the ids are computed when they are needed. Whether stored ids
+//! follow from the questions is checked by [`QuestionSet::first_wrong_id`], not by reading.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
 use base::WordId;
-use sha2::{Digest, Sha256};
-use toml::{Table, Value};
+use base::hash::sha256;
+use serde::{Deserialize, Serialize};
+use toml::Table;
 
 use crate::error::{Error, Result};
 use crate::formats::assemble::check;
 use crate::formats::base128::{Cursor, Damage, put, put_text};
 use crate::formats::output::{write_file, write_folder};
-use crate::{BLANK, BookText, NewQuestion, OpenOptions, QuestionSet, Split, WordClass};
+use crate::{
+    BLANK, BookText, Example, NewQuestion, OpenOptions, Question, QuestionSet, Split, WordClass,
+};
 
 /// The version of the form that is written, and the only one that is read.
 pub const VERSION: i64 = 1;
 /// The file whose presence makes a folder a compact form.
 pub const MANIFEST: &str = "manifest.toml";
-const FILES: [&str; 2] = ["text.bin", "questions.bin"];
+const TEXT: &str = "text.bin";
+const QUESTIONS: &str = "questions.bin";
+const IDS: &str = "ids.bin";
+const FILES: [&str; 3] = [TEXT, QUESTIONS, IDS];
 /// A longer query is spelt out, so that a forged file can't blow up a long sentence a million times.
 const LONGEST_REFERENCE: usize = 255;
 
@@ -43,7 +53,7 @@ pub(crate) fn is_part(name: &str) -> bool {
 pub fn write(set: &QuestionSet, folder: &Path, extra: Table, overwrite: bool) -> Result<()> {
     write_folder(folder, overwrite, is_part, |inside| {
         let contents = encode(set);
-        let manifest = manifest(set, &contents, extra);
+        let manifest = Manifest::new(set, &contents, extra).to_text();
         let named = FILES.into_iter().zip(contents).chain([(MANIFEST, manifest.into_bytes())]);
         for (name, bytes) in named {
             write_file(&inside.join(name), false, |file| {
@@ -55,41 +65,73 @@ pub fn write(set: &QuestionSet, folder: &Path, extra: Table, overwrite: bool) ->
     })
 }
 
-fn manifest(set: &QuestionSet, contents: &[Vec<u8>; 2], mut extra: Table) -> String {
-    let count = |count: usize| Value::Integer(count as i64);
-    let file = |bytes: &Vec<u8>| {
-        let mut entry = Table::new();
-        entry.insert("bytes".to_owned(), count(bytes.len()));
-        entry.insert("sha256".to_owned(), Value::String(sha256(bytes)));
-        Value::Table(entry)
-    };
-    let files = FILES.into_iter().zip(contents).map(|(name, bytes)| (name.to_owned(), file(bytes)));
-    let mut own = Table::new();
-    own.insert("version".to_owned(), Value::Integer(VERSION));
-    own.insert("questions".to_owned(), count(set.len()));
-    own.insert("books".to_owned(), count(set.books().len()));
-    own.insert("sentences".to_owned(), count(set.n_sentences()));
-    own.insert("vocabulary".to_owned(), count(set.vocabulary().len()));
-    own.insert("files".to_owned(), Value::Table(files.collect()));
-    extra.insert("set".to_owned(), Value::Table(own));
-    extra.to_string()
+/// What `manifest.toml` says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// What the form itself needs.
+    pub set: Contents,
+    /// Everything that the maker of the set added.
+    #[serde(flatten)]
+    pub extra: Table,
 }
 
-/// The manifest of a compact form, with all that its maker added.
+/// The table `[set]` of a manifest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "fields are counts of what they name")]
+pub struct Contents {
+    pub version: i64,
+    pub questions: u64,
+    pub books: u64,
+    pub sentences: u64,
+    pub vocabulary: u64,
+    pub files: BTreeMap<String, FileEntry>,
+}
+
+/// A file of the form, as its manifest describes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileEntry {
+    /// Its length.
+    pub bytes: u64,
+    /// As `sha256sum` prints it.
+    pub sha256: String,
+}
+
+impl Manifest {
+    fn new(set: &QuestionSet, contents: &[Vec<u8>; 3], extra: Table) -> Self {
+        let entry =
+            |bytes: &Vec<u8>| FileEntry { bytes: bytes.len() as u64, sha256: sha256(bytes) };
+        let files = FILES.into_iter().zip(contents);
+        let set = Contents {
+            version: VERSION,
+            questions: set.len() as u64,
+            books: set.books().len() as u64,
+            sentences: set.n_sentences() as u64,
+            vocabulary: set.vocabulary().len() as u64,
+            files: files.map(|(name, bytes)| (name.to_owned(), entry(bytes))).collect(),
+        };
+        Self { set, extra }
+    }
+
+    fn to_text(&self) -> String {
+        // By way of a table, whose keys are sorted.
+        Table::try_from(self).expect("counts are below 2⁶³").to_string()
+    }
+}
+
+/// Reads the manifest of a compact form, with all that its maker added.
 ///
 /// # Errors
-/// [`Error::Read`], [`Error::Version`], or [`Error::Damaged`] if it is no manifest of a question set.
-pub fn read_manifest(folder: &Path) -> Result<Table> {
+/// [`Error::Read`], [`Error::Version`], or [`Error::Damaged`] if it is not the manifest of a question set.
+pub fn read_manifest(folder: &Path) -> Result<Manifest> {
     let path = folder.join(MANIFEST);
     let damaged = |reason: &str| Error::Damaged { path: path.clone(), reason: reason.to_owned() };
     let text = fs::read(&path).map_err(|cause| Error::Read { path: path.clone(), cause })?;
     let text = String::from_utf8(text).map_err(|_| damaged("it is not UTF-8"))?;
-    let manifest: Table =
-        text.parse().map_err(|error: toml::de::Error| damaged(error.message()))?;
-    let version =
-        manifest.get("set").and_then(|set| set.get("version")).and_then(Value::as_integer);
+    let table: Table = text.parse().map_err(|error: toml::de::Error| damaged(error.message()))?;
+    // Another version may have other fields.
+    let version = table.get("set").and_then(|set| set.get("version")?.as_integer());
     match version.ok_or_else(|| damaged("`set.version` is missing"))? {
-        VERSION => Ok(manifest),
+        VERSION => table.try_into().map_err(|error: toml::de::Error| damaged(error.message())),
         found => Err(Error::Version { path, expected: VERSION, found }),
     }
 }
@@ -104,52 +146,62 @@ pub fn read(folder: &Path, options: &OpenOptions) -> Result<QuestionSet> {
         let path = folder.join(name);
         let damaged =
             |reason: &str| Error::Damaged { path: path.clone(), reason: reason.to_owned() };
-        let entry = manifest["set"].get("files").and_then(|files| files.get(name));
-        let field = |key: &str| entry.and_then(|entry| entry.get(key));
-        let expected_length = field("bytes").and_then(Value::as_integer);
-        let expected_hash = field("sha256").and_then(Value::as_str);
-        let (Some(length), Some(hash)) = (expected_length, expected_hash) else {
+        let Some(FileEntry { bytes: length, sha256: hash }) = manifest.set.files.get(name) else {
             let reason = format!("`set.files.\"{name}\"` is missing");
             return Err(Error::Damaged { path: folder.join(MANIFEST), reason });
         };
         let failed = |cause| Error::Read { path: path.clone(), cause };
         let found = fs::metadata(&path).map_err(failed)?.len();
-        if i64::try_from(found) != Ok(length) {
+        if found != *length {
             return Err(damaged(&format!("expected {length} bytes, found {found}")));
         }
         let bytes = fs::read(&path).map_err(failed)?;
-        if sha256(&bytes) != hash {
+        if sha256(&bytes) != *hash {
             return Err(damaged("its SHA-256 is not the manifest's"));
         }
         Ok(bytes)
     };
-    let [text, questions] = [read(FILES[0])?, read(FILES[1])?];
-    let damaged = |name: &str, damage: Damage| Error::Damaged {
-        path: folder.join(name),
-        reason: damage.to_string(),
+    let (text, questions) = (read(TEXT)?, read(QUESTIONS)?);
+    let ids = manifest.set.files.contains_key(IDS).then(|| read(IDS)).transpose()?;
+    let damaged = |name: &str| {
+        let path = folder.join(name);
+        move |damage: Damage| Error::Damaged { path, reason: damage.to_string() }
     };
-    let mut set = decode_text(&text).map_err(|damage| damaged(FILES[0], damage))?;
-    decode_questions(&mut set, &questions, options).map_err(|damage| damaged(FILES[1], damage))?;
+    let mut set = decode_text(&text).map_err(damaged(TEXT))?;
+    let kept = decode_questions(&mut set, &questions, options).map_err(damaged(QUESTIONS))?;
+    if let Some(ids) = ids {
+        decode_ids(&mut set, &ids, &kept).map_err(damaged(IDS))?;
+    }
     Ok(set)
 }
 
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+/// The contents of `text.bin`, `questions.bin` and `ids.bin`.
+pub fn encode(set: &QuestionSet) -> [Vec<u8>; 3] {
+    [encode_text(set), encode_questions(set), set.hashes().concat()]
 }
 
-/// The contents of `text.bin` and `questions.bin`.
-pub fn encode(set: &QuestionSet) -> [Vec<u8>; 2] {
-    [encode_text(set), encode_questions(set)]
-}
-
-/// The set that [`encode`] was given.
+/// The set that [`encode`] was given; without `ids.bin`, ids are computed when they are needed.
 ///
 /// # Errors
-/// [`Damage`] if the bytes are no set.
-pub fn decode(contents: &[Vec<u8>; 2]) -> Result<QuestionSet, Damage> {
-    let mut set = decode_text(&contents[0])?;
-    decode_questions(&mut set, &contents[1], &OpenOptions::default())?;
+/// [`Damage`] if the bytes are not those of a set.
+pub fn decode(text: &[u8], questions: &[u8], ids: Option<&[u8]>) -> Result<QuestionSet, Damage> {
+    let mut set = decode_text(text)?;
+    let kept = decode_questions(&mut set, questions, &OpenOptions::default())?;
+    if let Some(ids) = ids {
+        decode_ids(&mut set, ids, &kept)?;
+    }
     Ok(set)
+}
+
+/// Gives the questions of a set their ids; `kept` says for each question of the file whether it is in the set.
+fn decode_ids(set: &mut QuestionSet, bytes: &[u8], kept: &[bool]) -> Result<(), Damage> {
+    let (hashes, rest) = bytes.as_chunks::<8>();
+    if !rest.is_empty() || hashes.len() != kept.len() {
+        return Err(Damage("it does not hold 8 bytes per question"));
+    }
+    let hashes = hashes.iter().zip(kept).filter(|(_, is_kept)| **is_kept);
+    set.set_hashes(hashes.map(|(hash, _)| *hash).collect());
+    Ok(())
 }
 
 fn encode_text(set: &QuestionSet) -> Vec<u8> {
@@ -199,48 +251,47 @@ fn decode_text(bytes: &[u8]) -> Result<QuestionSet, Damage> {
 fn encode_questions(set: &QuestionSet) -> Vec<u8> {
     let mut bytes = Vec::new();
     put(&mut bytes, set.len());
-    for question in 0..set.len() {
-        let context = set.context(question);
-        put(&mut bytes, number_of(set.example(question).class, &WordClass::ALL));
-        put(&mut bytes, number_of(set.example(question).split, &Split::ALL));
-        put(&mut bytes, set.book(question).map_or(0, |book| book + 1));
+    for (index, example) in set.examples().enumerate() {
+        let context = set.context(index);
+        put(&mut bytes, number_of(example.class, &WordClass::ALL));
+        put(&mut bytes, number_of(example.split, &Split::ALL));
+        put(&mut bytes, set.book(index).map_or(0, |book| book + 1));
         put(&mut bytes, context.start);
         put(&mut bytes, context.len());
-        if query_follows_context(set, question) {
-            put(&mut bytes, set.example(question).question.blank + 1);
+        if query_follows_context(set, context.end, &example) {
+            put(&mut bytes, example.question.blank + 1);
         } else {
             put(&mut bytes, 0);
-            put_words(&mut bytes, set.example(question).question.query);
+            put_words(&mut bytes, example.question.query);
         }
-        put_words(&mut bytes, set.example(question).question.candidates);
-        put(&mut bytes, set.example(question).answer.map_or(0, |answer| answer + 1));
-        put_text(&mut bytes, set.candidate_field(question).unwrap_or_default());
+        put_words(&mut bytes, example.question.candidates);
+        put(&mut bytes, example.answer.map_or(0, |answer| answer + 1));
+        put_text(&mut bytes, set.candidate_field(index).unwrap_or_default());
     }
     bytes
 }
 
 /// Whether the query, with the answer in its blank, is the sentence after the context.
-fn query_follows_context(set: &QuestionSet, question: usize) -> bool {
-    let next = set.context(question).end;
-    let (query, blank) =
-        (set.example(question).question.query, set.example(question).question.blank);
-    let Some(answer) = set.example(question).answer else { return false };
+fn query_follows_context(set: &QuestionSet, next: usize, example: &Example<'_>) -> bool {
+    let Question { query, blank, candidates, .. } = example.question;
+    let Some(answer) = example.answer else { return false };
     next < set.n_sentences() && query.len() <= LONGEST_REFERENCE && {
         let sentence = set.sentence(next);
         sentence.len() == query.len()
             && sentence[..blank] == query[..blank]
-            && sentence[blank] == set.example(question).question.candidates[answer]
+            && sentence[blank] == candidates[answer]
             && sentence[blank + 1..] == query[blank + 1..]
     }
 }
 
+/// Adds the questions that `options` ask for; returns which they are.
 fn decode_questions(
     set: &mut QuestionSet,
     bytes: &[u8],
     options: &OpenOptions,
-) -> Result<(), Damage> {
+) -> Result<Vec<bool>, Damage> {
     let mut cursor = Cursor::new(bytes);
-    let (mut query, mut candidates) = (Vec::new(), Vec::new());
+    let (mut query, mut candidates, mut kept) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..cursor.length()? {
         let class = at_number(cursor.number()?, &WordClass::ALL)?.or(options.class);
         let split = at_number(cursor.number()?, &Split::ALL)?.or(options.split);
@@ -268,7 +319,8 @@ fn decode_questions(
             return Err(Damage("a question has an answer or a book that is not there"));
         }
         check(set, &query, &candidates).map_err(|_| Damage("a question breaks the rules of §2"))?;
-        if !options.wants(split, class) {
+        kept.push(options.wants(split, class));
+        if !kept[kept.len() - 1] {
             continue;
         }
         let (query, candidates) = (&query[..], &candidates[..]);
@@ -276,19 +328,14 @@ fn decode_questions(
             set.push(NewQuestion { context, query, candidates, answer, class, split, book });
         if !field.is_empty() {
             let filled = field.split('|').filter(|candidate| !candidate.is_empty());
-            if !filled.eq(set
-                .example(question)
-                .question
-                .candidates
-                .iter()
-                .map(|&word| set.vocabulary().word(word)))
-            {
+            if !filled.eq(candidates.iter().map(|&word| set.vocabulary().word(word))) {
                 return Err(Damage("a candidate field is not that of its candidates"));
             }
             set.keep_candidate_field(question, field.to_owned());
         }
     }
-    cursor.end()
+    cursor.end()?;
+    Ok(kept)
 }
 
 fn put_words(bytes: &mut Vec<u8>, words: &[WordId]) {
@@ -365,6 +412,10 @@ mod tests {
             version = 1
             vocabulary = 15
 
+            [set.files."ids.bin"]
+            bytes = 24
+            sha256 = "7e985d3ac782ede80c9bc6c88620dfc3c98ee3dfef52fb948daaec5e2ed85c44"
+
             [set.files."questions.bin"]
             bytes = 58
             sha256 = "b7a6fb98b1f24a1a03e020ebbf383e27dc0e5c2b5c53e12c95910d1af9f6dfce"
@@ -375,8 +426,36 @@ mod tests {
         "#]]
         .assert_eq(&fs::read_to_string(path.join(MANIFEST)).unwrap());
         let manifest = read_manifest(&path).unwrap();
-        assert_eq!(manifest["inputs"]["bears.txt"].as_str(), Some("ab12"));
+        assert_eq!(manifest.extra["inputs"]["bears.txt"].as_str(), Some("ab12"));
         assert_eq!(spelt(&read(&path, &OpenOptions::default()).unwrap()), spelt(&bears(3)));
+    }
+
+    #[test]
+    fn ids_are_read_back_or_computed_and_a_stray_file_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bears");
+        let set = bears(3);
+        write(&set, &path, Table::new(), false).unwrap();
+        fs::write(path.join("notes.txt"), "to do").unwrap();
+        let open = || read(&path, &OpenOptions::default()).unwrap();
+        assert_eq!(open().all_ids(), set.all_ids());
+        assert_eq!(open().fingerprint(), set.fingerprint());
+
+        // Sound files may hold ids of other questions: that is found on demand.
+        let mut manifest = read_manifest(&path).unwrap();
+        let mut bytes = fs::read(path.join(IDS)).unwrap();
+        bytes[8] ^= 1;
+        fs::write(path.join(IDS), &bytes).unwrap();
+        manifest.set.files.get_mut(IDS).unwrap().sha256 = sha256(&bytes);
+        fs::write(path.join(MANIFEST), manifest.to_text()).unwrap();
+        assert_ne!(open().all_ids(), set.all_ids());
+        assert_eq!((open().first_wrong_id(), set.first_wrong_id()), (Some(1), None));
+
+        // An older version wrote no ids.
+        manifest.set.files.remove(IDS);
+        fs::write(path.join(MANIFEST), manifest.to_text()).unwrap();
+        fs::remove_file(path.join(IDS)).unwrap();
+        assert_eq!(open().all_ids(), set.all_ids());
     }
 
     #[test]
@@ -454,7 +533,7 @@ mod tests {
         let split = Some(Split::Train);
         let set = and_another(bears(2), split);
         let options = OpenOptions { only: Some(vec![Split::Train]), ..OpenOptions::default() };
-        let [text, questions] = encode(&set);
+        let [text, questions, _] = encode(&set);
         let mut read = decode_text(&text).unwrap();
         decode_questions(&mut read, &questions, &options).unwrap();
         assert_eq!((read.len(), read.example(0).split), (1, split));
@@ -475,10 +554,15 @@ mod tests {
         assert_eq!((set.example(1).class, set.example(1).split), (class, split));
     }
 
+    fn decode_all(contents: &[Vec<u8>; 3]) -> Result<QuestionSet, Damage> {
+        let [text, questions, ids] = contents;
+        decode(text, questions, Some(ids))
+    }
+
     proptest! {
         #[test]
         fn what_is_written_is_read_back_whole(set in sets()) {
-            let read = decode(&encode(&set)).unwrap();
+            let read = decode_all(&encode(&set)).unwrap();
             prop_assert_eq!(spelt(&read), spelt(&set));
             prop_assert_eq!(spelt_books(&read), spelt_books(&set));
             prop_assert_eq!(read.n_sentences(), set.n_sentences());
@@ -486,21 +570,21 @@ mod tests {
         }
 
         #[test]
-        fn damage_is_no_panic(set in sets(), file in 0..2usize, at: prop::sample::Index, byte: u8) {
+        fn damage_is_no_panic(set in sets(), file in 0..3usize, at: prop::sample::Index, byte: u8) {
             let mut contents = encode(&set);
             let place = at.index(contents[file].len());
             contents[file][place] = byte;
-            if let Ok(read) = decode(&contents) {
-                prop_assert_eq!(decode(&encode(&read)).map(|set| spelt(&set)), Ok(spelt(&read)));
+            if let Ok(read) = decode_all(&contents) {
+                prop_assert_eq!(decode_all(&encode(&read)).map(|set| spelt(&set)), Ok(spelt(&read)));
             }
         }
 
         #[test]
-        fn no_shorter_form_is_whole(set in sets(), file in 0..2usize, at: prop::sample::Index) {
+        fn no_shorter_form_is_whole(set in sets(), file in 0..3usize, at: prop::sample::Index) {
             let mut contents = encode(&set);
             let length = at.index(contents[file].len());
             contents[file].truncate(length);
-            prop_assert!(decode(&contents).is_err());
+            prop_assert!(decode_all(&contents).is_err());
         }
     }
 }

@@ -40,7 +40,7 @@ impl Control {
             }
             Self::LastSentences(count) => question.context = question.context.last(count),
             Self::ShuffledSentences { seed } => {
-                let id = question.id();
+                let id = question.id().to_string();
                 let mut sentences: Vec<&[WordId]> = question.context.iter().collect();
                 sentences.shuffle(&mut generator(seed, Use::ShuffledSentences, &[&id]));
                 buffer.clear();

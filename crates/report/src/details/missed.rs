@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(missed.models.len(), 3);
         let questions: Vec<_> =
             missed.questions.iter().map(|question| question.id.clone()).collect();
-        assert_eq!(questions, [set.example(3).question.id()]);
+        assert_eq!(questions, [set.example(3).question.id().to_string()]);
         assert_eq!(missed.questions[0].predicted, [fixture::HOSTILE; 3]);
     }
 }

@@ -7,7 +7,7 @@ use numerics::device::Cpu;
 use questions::{QuestionSet, Split};
 
 use super::*;
-use crate::fixture::{Asked, set_of};
+use crate::fixture::{Asked, score, set_of};
 use crate::networks::answers::ASKED;
 use crate::networks::device::with_fallback;
 use crate::{Event, find};
@@ -47,7 +47,7 @@ pub(crate) fn settings(model: &str, more: &[&str]) -> Settings {
     Settings::from_text(find(model).unwrap(), SMALL.iter().chain(more).copied()).unwrap()
 }
 
-fn trained(set: &QuestionSet, more: &[&str]) -> Box<dyn Model> {
+fn trained(set: &QuestionSet, more: &[&str]) -> Arc<dyn Model> {
     let settings = settings("lstm-context-query", more);
     let train = find("lstm-context-query").unwrap().train;
     train(&settings, &Training::new(set, 1, &|_| ())).unwrap()
@@ -56,7 +56,7 @@ fn trained(set: &QuestionSet, more: &[&str]) -> Box<dyn Model> {
 #[test]
 fn what_stands_before_the_blank_tells_the_word() {
     let set = set();
-    let scores = trained(&set, &[]).score(&set.example(8).question);
+    let scores = score(&trained(&set, &[]), &set.example(8).question);
     assert!(scores[0] > scores[1] + 2.0, "{scores:?}");
 }
 
@@ -66,13 +66,13 @@ fn words_that_are_unknown_share_the_probability_and_case_twins_are_told_apart() 
     let question = set.example(9).question;
     // `Hen` and `zyx` are unknown: each has half of what `<unk>` would have alone.
     let model = trained(&set, &[]);
-    let scores = model.score(&question);
+    let scores = score(&model, &question);
     assert_eq!(scores[0], scores[1]);
     let alone = Question { candidates: &question.candidates[1..], ..question };
-    let difference = model.score(&alone)[0] - scores[1];
+    let difference = score(&model, &alone)[0] - scores[1];
     assert!((difference - 2f32.ln()).abs() < 1e-5, "{difference}");
     // In lower case `Hen` is the hen that is not at the start of a sentence.
-    let scores = trained(&set, &["lowercase=true"]).score(&question);
+    let scores = score(&trained(&set, &["lowercase=true"]), &question);
     assert!(scores[0] < scores[3] && scores[0] > scores[1], "{scores:?}");
 }
 
@@ -82,7 +82,7 @@ fn questions_can_be_learnt_from_in_the_place_of_text() {
     let settings = settings("contextual-lstm", &["learns_from=questions", "max_words=9"]);
     let train = find("contextual-lstm").unwrap().train;
     let model = train(&settings, &Training::new(&set, 1, &|_| ())).unwrap();
-    let scores = model.score(&set.example(8).question);
+    let scores = score(&model, &set.example(8).question);
     assert!(scores[0] > scores[1], "{scores:?}");
 }
 
@@ -96,7 +96,15 @@ fn many_threads_answer_at_once() {
     let model = train(&settings("lstm-context-query", &[]), &training).unwrap();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
     let places = vec![8; 20 * ASKED];
-    let all = pool.install(|| crate::score_all(&*model, &set, &places, &[], &|_| ())).unwrap();
+    let mut all = Vec::new();
+    let scorer = model.scorer(set.vocabulary());
+    let done = pool.install(|| {
+        crate::score_all(scorer, &set, &places, &[], &mut |_, scores| {
+            all.extend(scores.iter().map(<[f32]>::to_vec));
+            Ok(())
+        })
+    });
+    done.unwrap();
     assert_eq!(all.len(), places.len());
     assert!(all.iter().all(|scores| *scores == all[0]));
 }

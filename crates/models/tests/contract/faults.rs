@@ -1,4 +1,4 @@
-//! Shows that every check of `contract.rs` can fail: a learner that keeps the contract, and learners
+//! Shows that every check of `checks.rs` can fail: a learner that keeps the contract, and learners
 //! that each break it in one way.
 //!
 //! The learner is a softmax over the candidates with one weight for each pair of the word before the
@@ -6,16 +6,17 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{Vocabulary, WordId};
 use goldilocks_models::{
-    Entry, Error, Event, Model, Range, Reader, Result, Setting, Settings, Training,
+    Error, Event, Method, Model, Range, Result, Scorer, Scores, Setting, Settings, Training,
 };
+use libtest_mimic::Trial;
 use questions::Question;
 
-use crate::contract::{self, CHECKS, Check};
-use crate::tales;
+use crate::checks::{self, CHECKS, Check, Subject};
 
 /// Ways to break the contract.
 const NONE: u8 = 0;
@@ -28,6 +29,8 @@ const WRITES_A_COUNTER: u8 = 6;
 const NEVER_STEPS: u8 = 7;
 const IGNORES_CHECKPOINTS: u8 = 8;
 const WRONG_DEFAULT: u8 = 9;
+const TOO_FEW_LISTS: u8 = 10;
+const TOO_FEW_SCORES: u8 = 11;
 
 const N_WEIGHTS: usize = 4096;
 const SETTINGS: &[Setting] = &[Setting {
@@ -40,16 +43,15 @@ const SETTINGS: &[Setting] = &[Setting {
 }];
 const WRONG_SETTINGS: &[Setting] = &[Setting { default: "0", ..SETTINGS[0] }];
 
-fn entry<const FAULT: u8>() -> Entry {
-    Entry {
+impl<const FAULT: u8> Pairs<FAULT> {
+    const METHOD: Method = Method {
         name: "pairs",
-        row: "Pairs",
         section: "none",
         settings: if FAULT == WRONG_DEFAULT { WRONG_SETTINGS } else { SETTINGS },
-        learns: true,
+        trains_by_epochs: true,
         train: train::<FAULT>,
-        load: |saved| Ok(Box::new(Pairs::<FAULT>::read(&saved.folder.join("weights"))?)),
-    }
+        load: |saved| Ok(Arc::new(Pairs::<FAULT>::read(&saved.folder.join("weights"))?)),
+    };
 }
 
 struct Pairs<const FAULT: u8> {
@@ -62,7 +64,7 @@ struct Config {
     epochs: usize,
 }
 
-fn train<const FAULT: u8>(settings: &Settings, training: &Training<'_>) -> Result<Box<dyn Model>> {
+fn train<const FAULT: u8>(settings: &Settings, training: &Training<'_>) -> Result<Arc<dyn Model>> {
     let Config { epochs } = settings.config();
     let checkpoint = training.checkpoints.map(|folder| folder.join("weights"));
     let kept = checkpoint.as_ref().filter(|path| path.exists() && FAULT != IGNORES_CHECKPOINTS);
@@ -81,10 +83,10 @@ fn train<const FAULT: u8>(settings: &Settings, training: &Training<'_>) -> Resul
             total: epochs,
             loss,
             valid_loss: None,
-            valid_accuracy: training.valid.accuracy(|question| model.score(question)),
+            valid_accuracy: training.valid.accuracy(|question| model.scores(question)),
         });
     }
-    Ok(Box::new(model))
+    Ok(Arc::new(model))
 }
 
 fn at(path: &Path, result: std::io::Result<()>) -> Result<()> {
@@ -141,11 +143,23 @@ impl<const FAULT: u8> Pairs<FAULT> {
         };
         question.candidates.iter().map(|candidate| place(candidate) % N_WEIGHTS).collect()
     }
+
+    fn scores(&self, question: &Question<'_>) -> Vec<f32> {
+        let places = self.places(question);
+        let fault = |candidate: usize| match FAULT {
+            SCORES_PLACES => candidate as f32,
+            SCORES_NUMBERS => question.candidates[candidate].0 as f32,
+            DIVIDES_BY_CONTEXT => 1.0 / question.context.words().len() as f32,
+            _ => 0.0,
+        };
+        let scores = places.iter().enumerate();
+        scores.map(|(candidate, &place)| self.weights[place] + fault(candidate)).collect()
+    }
 }
 
 impl<const FAULT: u8> Model for Pairs<FAULT> {
-    fn reader<'a>(&'a self, _: &'a Vocabulary) -> Box<dyn Reader + 'a> {
-        Box::new(PairsReader(self))
+    fn scorer(self: Arc<Self>, _: &Arc<Vocabulary>) -> Box<dyn Scorer> {
+        Box::new(PairsScorer(self))
     }
 
     fn save(&self, folder: &Path) -> Result<()> {
@@ -158,48 +172,74 @@ impl<const FAULT: u8> Model for Pairs<FAULT> {
     }
 }
 
-struct PairsReader<'a, const FAULT: u8>(&'a Pairs<FAULT>);
+struct PairsScorer<const FAULT: u8>(Arc<Pairs<FAULT>>);
 
-impl<const FAULT: u8> Reader for PairsReader<'_, FAULT> {
-    fn score(&self, question: &Question<'_>) -> Vec<f32> {
-        let places = self.0.places(question);
-        let fault = |candidate: usize| match FAULT {
-            SCORES_PLACES => candidate as f32,
-            SCORES_NUMBERS => question.candidates[candidate].0 as f32,
-            DIVIDES_BY_CONTEXT => 1.0 / question.context.words().len() as f32,
-            _ => 0.0,
-        };
-        let scores = places.iter().enumerate();
-        scores.map(|(candidate, &place)| self.0.weights[place] + fault(candidate)).collect()
+impl<const FAULT: u8> Scorer for PairsScorer<FAULT> {
+    fn score(&mut self, questions: &[Question<'_>], scores: &mut Scores) -> Result<()> {
+        let mut lists: Vec<Vec<f32>> = questions.iter().map(|q| self.0.scores(q)).collect();
+        match FAULT {
+            BATCHES_WRONGLY => lists.reverse(),
+            TOO_FEW_LISTS if lists.len() > 1 => _ = lists.pop(),
+            TOO_FEW_SCORES if lists.len() > 1 => _ = lists[1].pop(),
+            _ => {}
+        }
+        lists.into_iter().for_each(|list| scores.push(list));
+        Ok(())
     }
 
-    fn score_many(&self, questions: &[Question<'_>]) -> Result<Vec<Vec<f32>>> {
-        let scores = questions.iter().map(|question| self.score(question));
-        Ok(if FAULT == BATCHES_WRONGLY { scores.rev().collect() } else { scores.collect() })
-    }
-}
-
-#[test]
-fn an_honest_learner_passes_every_check() {
-    for (shows, check) in CHECKS {
-        assert_eq!(check(&entry::<NONE>(), &tales::SET), Ok(()), "{shows}");
+    fn fork(&self) -> Box<dyn Scorer> {
+        Box::new(Self(self.0.clone()))
     }
 }
 
-#[test]
-fn each_fault_fails_its_check() {
-    let faults: [(Check, Entry); 9] = [
-        (contract::is_the_same_after_save_and_load, entry::<FORGETS>()),
-        (contract::follows_permuted_candidates, entry::<SCORES_PLACES>()),
-        (contract::follows_words_not_their_numbers, entry::<SCORES_NUMBERS>()),
-        (contract::answers_odd_questions, entry::<DIVIDES_BY_CONTEXT>()),
-        (contract::answers_many_as_it_answers_one, entry::<BATCHES_WRONGLY>()),
-        (contract::has_the_same_bytes_for_the_same_seed, entry::<WRITES_A_COUNTER>()),
-        (contract::learns_if_it_says_so, entry::<NEVER_STEPS>()),
-        (contract::resumes_to_the_same_bytes, entry::<IGNORES_CHECKPOINTS>()),
-        (contract::has_sound_settings, entry::<WRONG_DEFAULT>()),
+/// One test for an honest learner, and one for each fault that fails its check.
+pub fn trials() -> Vec<Trial> {
+    let honest = || {
+        let subject = Subject::new(&Pairs::<NONE>::METHOD);
+        for (name, check) in CHECKS {
+            check(&subject).map_err(|problem| format!("{name}: {problem}"))?;
+        }
+        Ok(())
+    };
+    let faults: [(&str, Check, &'static Method); 11] = [
+        ("forgets", checks::is_the_same_after_save_and_load, &Pairs::<FORGETS>::METHOD),
+        ("scores_places", checks::follows_permuted_candidates, &Pairs::<SCORES_PLACES>::METHOD),
+        (
+            "scores_numbers",
+            checks::follows_words_not_their_numbers,
+            &Pairs::<SCORES_NUMBERS>::METHOD,
+        ),
+        ("divides_by_context", checks::answers_odd_questions, &Pairs::<DIVIDES_BY_CONTEXT>::METHOD),
+        (
+            "batches_wrongly",
+            checks::answers_many_as_it_answers_one,
+            &Pairs::<BATCHES_WRONGLY>::METHOD,
+        ),
+        ("too_few_lists", checks::answers_many_as_it_answers_one, &Pairs::<TOO_FEW_LISTS>::METHOD),
+        (
+            "too_few_scores",
+            checks::answers_many_as_it_answers_one,
+            &Pairs::<TOO_FEW_SCORES>::METHOD,
+        ),
+        (
+            "writes_a_counter",
+            checks::has_the_same_bytes_for_the_same_seed,
+            &Pairs::<WRITES_A_COUNTER>::METHOD,
+        ),
+        ("never_steps", checks::learns_if_it_says_so, &Pairs::<NEVER_STEPS>::METHOD),
+        (
+            "ignores_checkpoints",
+            checks::resumes_to_the_same_bytes,
+            &Pairs::<IGNORES_CHECKPOINTS>::METHOD,
+        ),
+        ("wrong_default", checks::has_sound_settings, &Pairs::<WRONG_DEFAULT>::METHOD),
     ];
-    for (place, (check, entry)) in faults.iter().enumerate() {
-        assert!(check(entry, &tales::SET).is_err(), "fault {place} passes");
-    }
+    let fails = faults.into_iter().map(|(name, check, method)| {
+        Trial::test(format!("faults::{name}_fails_its_check"), move || {
+            let is_seen = check(&Subject::new(method)).is_err();
+            if is_seen { Ok(()) } else { Err("the fault passes".into()) }
+        })
+    });
+    let honest = Trial::test("faults::an_honest_learner_passes_every_check", honest);
+    std::iter::once(honest).chain(fails).collect()
 }
