@@ -377,7 +377,8 @@ mod tests {
             bears.epub: corrupt .epub: META-INF/container.xml: specified file not found in archive
             bears.epub: corrupt .epub: OEBPS/a%.opf: specified file not found in archive
             bears.epub: corrupt .epub: chapter 2: OEBPS/a.xhtml: specified file not found in archive
-        "#]].assert_eq(&messages);
+        "#]]
+        .assert_eq(&messages);
     }
 
     #[test]
