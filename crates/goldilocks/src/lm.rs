@@ -1,10 +1,10 @@
 //! Language models by themselves: text → n-grams → model folder → perplexity.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use models::{Manifest, Provenance};
 use ngram::{Model, Options, Table, Text};
 use questions::BOOK_TITLE;
 use rayon::prelude::*;
@@ -70,10 +70,9 @@ pub fn save(
         Origin::Arpa(path) => ("arpa", path),
     };
     let source = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let provenance = [("version", program.to_string()), (kind, source)];
-    let provenance: BTreeMap<String, String> =
-        provenance.map(|(key, value)| (key.to_owned(), value)).into();
-    Ok(models::save(&*model, &settings, provenance, folder, overwrite)?)
+    let mut provenance = Provenance::new(&settings, format!("{kind} {source}"), 0);
+    provenance.program.commit.clone_from(&program.commit);
+    Ok(models::save(&*model, &Manifest::new(provenance), folder, overwrite)?)
 }
 
 /// Opens the language model of a model folder.
@@ -84,7 +83,10 @@ pub fn open(folder: &Path) -> Result<Model> {
     let (_, manifest) = models::load(folder)?;
     let path = folder.join(models::NGRAMS);
     if !path.exists() {
-        return Err(Error::NoLanguageModel { path: folder.to_owned(), model: manifest.model });
+        return Err(Error::NoLanguageModel {
+            path: folder.to_owned(),
+            model: manifest.provenance.model,
+        });
     }
     Ok(Model::open(&path)?)
 }

@@ -1,12 +1,11 @@
 //! Questions → a trained model, and its folder.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::OnceLock;
 
-use models::{DeviceChoice, Manifest, Model, Settings, Training};
+use models::{DeviceChoice, Manifest, Model, Provenance, Settings, Training};
 use questions::QuestionSet;
 
 use crate::progress::during;
@@ -43,10 +42,8 @@ impl TrainOptions {
 pub struct Trained {
     /// The model.
     pub model: Arc<dyn Model>,
-    /// Its settings.
-    pub settings: Settings,
-    /// Where it comes from.
-    pub provenance: BTreeMap<String, String>,
+    /// Its settings, and where it comes from.
+    pub manifest: Manifest,
 }
 
 impl Trained {
@@ -55,8 +52,7 @@ impl Trained {
     /// # Errors
     /// If the folder is there and not to be replaced, or can't be written.
     pub fn save(&self, folder: &Path, overwrite: bool) -> Result<()> {
-        let (settings, provenance) = (&self.settings, self.provenance.clone());
-        Ok(models::save(&*self.model, settings, provenance, folder, overwrite)?)
+        Ok(models::save(&*self.model, &self.manifest, folder, overwrite)?)
     }
 }
 
@@ -113,12 +109,12 @@ fn train_with_checkpoints(
     training.checkpoints = checkpoints.filter(|_| entry.trains_by_epochs);
     let model = during(reporter, "train", name, || (entry.train)(settings, &training))?;
     // A device that did not compute as the processor does belongs to where a model comes from.
-    let device = gpu.get().map(|name| ("device", name.clone()));
-    let entries =
-        [("version", program.to_string()), ("data", data.clone()), ("seed", seed.to_string())];
-    let entries = entries.into_iter().chain(device);
-    let provenance = entries.map(|(key, value)| (key.to_owned(), value)).collect();
-    Ok(Trained { model, settings: settings.clone(), provenance })
+    let device = gpu.get().map(|name| ("device".to_owned(), name.clone()));
+    let mut provenance = Provenance::new(settings, data.clone(), *seed);
+    provenance.program.commit.clone_from(&program.commit);
+    let mut manifest = Manifest::new(provenance);
+    manifest.notes.extend(device);
+    Ok(Trained { model, manifest })
 }
 
 /// Loads a trained model from its folder, for a device.

@@ -51,13 +51,31 @@ pub use contract::answering::score_all;
 pub use contract::device::DeviceChoice;
 pub use contract::error::{Error, Result};
 pub use contract::explanation::{Explanation, Look};
-pub use contract::folder::{Manifest, check_place, load, load_on, save};
+pub use contract::folder::{Manifest, check_place, load, load_on, read_manifest, save};
 pub use contract::method::{LoadRequest, Method, Model};
+pub use contract::provenance::{Mismatch, Program, Provenance};
 pub use contract::scorer::{Concurrency, Scorer, Scores};
 pub use contract::settings::{Range, Setting, Settings};
 pub use contract::training::{Event, Reporter, SplitView, Training};
 pub use kneser_ney::language_model::NGRAMS;
 pub use kneser_ney::plain::from_language_model;
+
+/// Hashes of the code that methods depend on, for [`Method::sources`].
+mod sources {
+    /// What every learner depends on.
+    pub(crate) const TRAINING: &str = concat!(
+        env!("GOLDILOCKS_TRAINING"),
+        env!("GOLDILOCKS_WORDS"),
+        env!("GOLDILOCKS_LEARNING"),
+    );
+    pub(crate) const WORDS: &str = env!("GOLDILOCKS_WORDS");
+    pub(crate) const MEMORIES: &str = env!("GOLDILOCKS_MEMORIES");
+    pub(crate) const BASELINES: &str = env!("GOLDILOCKS_BASELINES");
+    pub(crate) const KNESER_NEY: &str = env!("GOLDILOCKS_KNESER_NEY");
+    pub(crate) const SOFT: &str = env!("GOLDILOCKS_SOFT");
+    pub(crate) const SELFSUP: &str = env!("GOLDILOCKS_SELFSUP");
+    pub(crate) const NETWORKS: &str = env!("GOLDILOCKS_NETWORKS");
+}
 
 /// Every model, in the order of the rows of Table 2.
 pub static MODELS: &[Method] = &[

@@ -241,7 +241,7 @@ impl Engine<'_> {
     fn made_from(&self, training: &Training<'_>) -> MadeFrom {
         let Training { row, seed, .. } = training;
         MadeFrom {
-            version: self.options.program.to_string(),
+            version: row.settings.code().to_owned(),
             data: self.learnt_from(),
             answering: Some(self.to_answer()),
             on: self.answered(row),
@@ -266,27 +266,26 @@ impl Engine<'_> {
     /// What the `model.toml` of the model says that answered, and its answers; whether these are to the questions of
     /// the set is seen when they are read.
     fn manifest(&self, name: &str) -> Option<MadeFrom> {
-        let text = fs::read_to_string(self.model(name).join("model.toml")).ok()?;
+        let manifest = models::read_manifest(&self.model(name)).ok()?;
         let answers = Predictions::read(&self.predictions(name)).ok()?;
         let on: BTreeSet<Split> = answers.iter().filter_map(|answer| answer.split).collect();
-        self.trained_from(&toml::from_str(&text).ok()?, on.into_iter().collect())
+        Some(self.trained_from(&manifest, on.into_iter().collect()))
     }
 
     /// What a model was trained from that answers some splits.
-    fn trained_from(&self, manifest: &models::Manifest, on: Vec<Split>) -> Option<MadeFrom> {
-        let provenance = |key: &str| manifest.provenance.get(key).cloned();
-        let data = provenance("data")?;
+    fn trained_from(&self, manifest: &models::Manifest, on: Vec<Split>) -> MadeFrom {
+        let models::Provenance { program, data, seed, settings, model } = &manifest.provenance;
         let anonymised = data.strip_suffix(ANONYMISED);
-        Some(MadeFrom {
-            version: provenance("version")?,
+        MadeFrom {
+            version: program.code.clone(),
             anonymise: anonymised.is_some(),
-            data: anonymised.unwrap_or(&data).to_owned(),
+            data: anonymised.unwrap_or(data).to_owned(),
             answering: Some(self.to_answer()),
             on,
-            seed: provenance("seed")?.parse().ok()?,
-            settings: manifest.settings.iter().map(as_text).collect(),
-            model: manifest.model.clone(),
-        })
+            seed: *seed,
+            settings: settings.clone(),
+            model: model.clone(),
+        }
     }
 
     /// Whether the model is there, so that its predictions can be made again.
@@ -303,20 +302,18 @@ impl Engine<'_> {
             Ok((model, manifest)) => {
                 let found = self.trained_from(&manifest, self.answered(row));
                 let expected = self.made_from(training);
-                let difference = |found| expected.difference(&found, self.options.any_version);
-                match found.map(difference) {
-                    Some(None) => return Ok(model),
+                match expected.difference(&found, self.options.any_version) {
+                    None => return Ok(model),
                     // What may have taken days elsewhere is not replaced by a newer program of its own accord.
-                    Some(Some((what, expected, found)))
+                    Some((what, expected, found))
                         if what == "version" && row.entry.trains_by_epochs =>
                     {
                         return Err(Error::OtherCode { path: folder, expected, found });
                     }
-                    Some(Some((what, expected, found))) => {
+                    Some((what, expected, found)) => {
                         let path = folder.clone();
                         self.warn(Warning::Retraining { path, what, expected, found });
                     }
-                    None => {}
                 }
             }
             Err(models::Error::NoModel { .. }) => {}

@@ -9,6 +9,7 @@ use base::Vocabulary;
 use questions::Question;
 
 use crate::contract::scorer::{PerQuestion, ScoreQuestion};
+use crate::sources;
 use crate::words::lowercase::Lowercase;
 use crate::{Method, Model, Result, Scorer};
 
@@ -16,6 +17,7 @@ pub(crate) const METHOD: Method = Method {
     name: "max-frequency-context",
     section: "§4.1",
     settings: &[],
+    sources: &[sources::WORDS, sources::BASELINES],
     trains_by_epochs: false,
     train: |_, _| Ok(Arc::new(MaxFrequencyContext)),
     load: |_| Ok(Arc::new(MaxFrequencyContext)),

@@ -2,7 +2,7 @@
 //!
 //! Running text of the training books → lower-cased counts; question → the count of each candidate.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::folder::{read_toml, write_toml};
 use crate::contract::scorer::{PerQuestion, ScoreQuestion};
-use crate::{
-    Error, Event, LoadRequest, Method, Model, Result, Scorer, Settings, SplitView, Training,
-};
+use crate::sources;
+use crate::{Error, Event, LoadRequest, Method, Model, Result, Scorer, Settings, Training};
 
 pub(crate) const METHOD: Method = Method {
     name: "max-frequency-corpus",
     section: "§4.1",
     settings: &[],
+    sources: &[sources::WORDS, sources::BASELINES],
     trains_by_epochs: false,
     train,
     load,
@@ -37,7 +37,9 @@ struct MaxFrequencyCorpus {
 fn train(_: &Settings, training: &Training<'_>) -> Result<Arc<dyn Model>> {
     let mut counts = count(training.train.vocabulary(), training.train.books().flatten());
     if counts.is_empty() {
-        counts = count(training.train.vocabulary(), contexts(&training.train));
+        // Chosen: the paper does not say what to do without running text; contexts are parts of it, and a
+        // sentence that several contexts share counts once.
+        counts = count(training.train.vocabulary(), training.train.context_sentences());
         if counts.is_empty() {
             return Err(Error::NothingToTrainOn {
                 model: METHOD.name,
@@ -70,14 +72,6 @@ fn count<'a>(
         *counts.entry(word.to_lowercase()).or_default() += times;
     }
     counts
-}
-
-/// Chosen: the paper does not say what to do without running text; contexts are parts of it, and a
-/// sentence that several contexts share counts once.
-pub(crate) fn contexts<'a>(part: &SplitView<'a>) -> impl Iterator<Item = &'a [WordId]> {
-    let mut seen = HashSet::new();
-    let sentences = part.examples().flat_map(|example| example.question.context);
-    sentences.filter(move |sentence| seen.insert(sentence.as_ptr()))
 }
 
 impl Model for MaxFrequencyCorpus {
@@ -159,6 +153,28 @@ mod tests {
         let model = train(&settings, &Training::new(&set, 1, &report)).unwrap();
         assert_eq!(score(&model, &set.example(0).question), [3.0, 1.0]);
         assert!(matches!(events.lock().unwrap().as_slice(), [Event::Warning(_)]));
+    }
+
+    /// An empty sentence begins where the next one does, so addresses do not identify sentences.
+    #[test]
+    fn a_sentence_after_an_empty_one_counts_too() {
+        let mut set = QuestionSet::default();
+        let [fox, hen] = ["fox", "hen"].map(|word| set.intern(word));
+        let first = set.push_sentence([]);
+        set.push_sentence([fox, fox]);
+        set.push_sentence([]);
+        let last = set.push_sentence([hen]);
+        set.push(NewQuestion {
+            context: first..last + 1,
+            query: &[hen, questions::BLANK],
+            candidates: &[fox, hen],
+            answer: None,
+            class: None,
+            split: Some(Split::Train),
+            book: None,
+        });
+        let model = trained(&set).unwrap();
+        assert_eq!(score(&model, &set.example(0).question), [2.0, 1.0]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use base::{Vocabulary, WordId};
 use questions::Question;
 
 use crate::contract::scorer::{PerQuestion, ScoreQuestion};
+use crate::sources;
 use crate::words::lowercase::{Lowercase, LowercaseQuestion};
 use crate::{Explanation, Look, Method, Model, Result, Scorer};
 
@@ -18,6 +19,7 @@ pub(crate) const METHOD: Method = Method {
     name: "sliding-window",
     section: "§4.1",
     settings: &[],
+    sources: &[sources::WORDS, sources::BASELINES],
     trains_by_epochs: false,
     train: |_, _| Ok(Arc::new(SlidingWindow)),
     load: |_| Ok(Arc::new(SlidingWindow)),

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::contract::folder::{read_toml, write_toml};
 use crate::contract::scorer::{PerQuestion, ScoreQuestion};
 use crate::contract::settings;
+use crate::sources;
 use crate::words::lowercase::{Lowercase, LowercaseQuestion};
 use crate::{
     Error, Event, Explanation, LoadRequest, Look, Method, Model, Result, Scorer, Setting, Settings,
@@ -35,6 +36,7 @@ pub(crate) const METHOD: Method = Method {
         doc: "The most that one word of the query can cost; `auto` takes the best of 1 to 10 on the \
               validation questions.",
     }],
+    sources: &[sources::WORDS, sources::BASELINES],
     trains_by_epochs: false,
     train,
     load,

@@ -1,11 +1,11 @@
 //! A model on disk: a folder with the files of the model and `model.toml`, which says what it is.
 //!
 //! ```text
-//! model.toml    format = 1, model = "word-distance", [settings], [provenance]
+//! model.toml    format = 2, [provenance] with model, data, seed, program and settings, [notes]
 //! …             whatever Model::save writes
 //! ```
 //!
-//! The folder appears whole or not at all: it is written beside its place, as `.NAME.partial`, and then
+//! The folder appears whole or not at all: it is written next to its place, as `.NAME.partial`, and then
 //! renamed.
 
 use std::collections::BTreeMap;
@@ -18,50 +18,67 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::contract::settings::typed;
-use crate::{DeviceChoice, Error, LoadRequest, Model, Reporter, Result, Settings, find};
+use crate::{
+    DeviceChoice, Error, LoadRequest, Model, Program, Provenance, Reporter, Result, Settings, find,
+};
 
 const MANIFEST: &str = "model.toml";
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 
 /// What `model.toml` says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     format: i64,
-    /// The name of the model in [`crate::MODELS`].
-    pub model: String,
-    /// All its settings, defaults included.
-    pub settings: Table,
-    /// Where it comes from, in the words of the program: seed, version, hash of the data.
-    pub provenance: BTreeMap<String, String>,
+    /// What the model was made from: its method, data, settings and seed.
+    pub provenance: Provenance,
+    /// Whatever else whoever saves it wants to note, such as the device that it learnt on.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub notes: BTreeMap<String, String>,
+}
+
+impl Manifest {
+    /// The manifest of a model, without notes.
+    pub fn new(provenance: Provenance) -> Self {
+        Self { format: FORMAT, provenance, notes: BTreeMap::new() }
+    }
+}
+
+/// Format 1, whose models are the same: the hash of the code was not known then.
+#[derive(Deserialize)]
+struct FirstManifest {
+    model: String,
+    settings: Table,
+    provenance: BTreeMap<String, String>,
+}
+
+impl From<FirstManifest> for Manifest {
+    fn from(first: FirstManifest) -> Self {
+        let FirstManifest { model, settings, mut provenance } = first;
+        let mut taken = |key: &str| provenance.remove(key).unwrap_or_default();
+        let (version, data, seed) = (taken("version"), taken("data"), taken("seed"));
+        let program = Program { version, ..Program::default() };
+        let settings = settings.iter().map(|(key, value)| (key.clone(), typed(value))).collect();
+        let seed = seed.parse().unwrap_or_default();
+        let new = Self::new(Provenance { model, data, seed, program, settings });
+        Self { notes: provenance, ..new }
+    }
 }
 
 /// Writes a model into a new folder, or in the place of an older model if `overwrite` says so.
 ///
 /// # Errors
-/// Those of [`check_place`], and if something can't be written; then nothing stays behind.
-pub fn save(
-    model: &dyn Model,
-    settings: &Settings,
-    provenance: BTreeMap<String, String>,
-    folder: &Path,
-    overwrite: bool,
-) -> Result<()> {
+/// Those of [`check_place`], and if something can't be written; then nothing of it is left.
+pub fn save(model: &dyn Model, manifest: &Manifest, folder: &Path, overwrite: bool) -> Result<()> {
     check_place(folder, overwrite)?;
-    let manifest = Manifest {
-        format: FORMAT,
-        model: settings.model().to_owned(),
-        settings: settings.values().clone(),
-        provenance,
-    };
     let failed = |reason| Error::File { path: folder.to_owned(), reason };
     base::files::write_folder(folder, failed, |inside| {
         model.save(inside)?;
-        write_toml(&inside.join(MANIFEST), &manifest)
+        write_toml(&inside.join(MANIFEST), manifest)
     })
 }
 
-/// Whether [`save`] would write there: to be asked before a long training.
+/// Checks that [`save`] would write there: to be asked before a long training.
 ///
 /// # Errors
 /// [`Error::Exists`] if something is there and is not a model that may be replaced.
@@ -73,15 +90,40 @@ pub fn check_place(folder: &Path, overwrite: bool) -> Result<()> {
     Ok(())
 }
 
+/// Reads the manifest of a model folder, and nothing else of it.
+///
+/// # Errors
+/// If there is none, or it is damaged or of an unknown format.
+pub fn read_manifest(folder: &Path) -> Result<Manifest> {
+    let path = folder.join(MANIFEST);
+    if !path.exists() {
+        return Err(Error::NoModel { path: folder.to_owned() });
+    }
+    let table: Table = read_toml(&path)?;
+    match table.get("format").and_then(toml::Value::as_integer) {
+        Some(FORMAT) => read_toml(&path),
+        Some(1) => Ok(read_toml::<FirstManifest>(&path)?.into()),
+        Some(found) => {
+            let provenance = table.get("provenance").and_then(|table| table.get("model"));
+            let model = provenance.and_then(|name| name.as_str()).unwrap_or("MODEL").to_owned();
+            Err(Error::OtherFormat { path, model, expected: FORMAT, found })
+        }
+        None => {
+            let reason = "it has no `format`".to_owned();
+            Err(Error::Damaged { path, line: None, reason })
+        }
+    }
+}
+
 /// Reads a model that [`save`] wrote; networks answer on the processor.
 ///
 /// # Errors
-/// If there is none, it is of another format, or a file of it is missing or damaged.
+/// If there is none, it is of an unknown format, or a file of it is missing or damaged.
 pub fn load(folder: &Path) -> Result<(Arc<dyn Model>, Manifest)> {
     load_on(folder, DeviceChoice::Cpu, &|_| ())
 }
 
-/// Reads a model whose networks answer on some device; tells which it is, if there is a choice.
+/// Reads a model whose networks answer on some device; reports which it is, if there is a choice.
 ///
 /// # Errors
 /// Those of [`load`]; [`Error::Device`] if the device is not there or has too little memory.
@@ -90,24 +132,16 @@ pub fn load_on(
     device: DeviceChoice,
     reporter: &dyn Reporter,
 ) -> Result<(Arc<dyn Model>, Manifest)> {
-    let path = folder.join(MANIFEST);
-    if !path.exists() {
-        return Err(Error::NoModel { path: folder.to_owned() });
-    }
-    let damaged = |reason: String| Error::Damaged { path: path.clone(), line: None, reason };
-    let table: Table = read_toml(&path)?;
-    let found = table.get("format").and_then(toml::Value::as_integer);
-    let found = found.ok_or_else(|| damaged("it has no `format`".to_owned()))?;
-    if found != FORMAT {
-        let model = table.get("model").and_then(|name| name.as_str()).unwrap_or("MODEL").to_owned();
-        return Err(Error::OtherFormat { path, model, expected: FORMAT, found });
-    }
-    let manifest: Manifest = read_toml(&path)?;
-    let method = find(&manifest.model).map_err(|error| damaged(error.to_string()))?;
-    let texts: Vec<String> =
-        manifest.settings.iter().map(|(key, value)| format!("{key}={}", typed(value))).collect();
-    let settings = Settings::from_text(method, texts.iter().map(String::as_str))
-        .map_err(|error| damaged(error.to_string()))?;
+    let manifest = read_manifest(folder)?;
+    let damaged = |error: Error| {
+        let (path, reason) = (folder.join(MANIFEST), error.to_string());
+        Error::Damaged { path, line: None, reason }
+    };
+    let Provenance { model, settings, .. } = &manifest.provenance;
+    let method = find(model).map_err(damaged)?;
+    let texts: Vec<String> = settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let settings =
+        Settings::from_text(method, texts.iter().map(String::as_str)).map_err(damaged)?;
     let model = (method.load)(&LoadRequest { folder, settings, device, reporter })?;
     Ok((model, manifest))
 }
@@ -136,16 +170,15 @@ mod tests {
     use crate::fixture::{one_question, score};
     use crate::{MODELS, Training};
 
-    fn provenance(seed: &str) -> BTreeMap<String, String> {
-        BTreeMap::from([("seed".to_owned(), seed.to_owned())])
-    }
-
-    fn save_word_distance(folder: &Path, seed: &str, overwrite: bool) -> Result<()> {
+    fn save_word_distance(folder: &Path, seed: u64, overwrite: bool) -> Result<()> {
         let set = one_question(&["a fox"], "the XXXXX", &["fox", "hen"]);
         let method = find("word-distance")?;
         let settings = Settings::from_text(method, ["max_penalty=7"])?;
         let model = (method.train)(&settings, &Training::new(&set, 1, &|_| ()))?;
-        save(&*model, &settings, provenance(seed), folder, overwrite)
+        let mut manifest = Manifest::new(Provenance::new(&settings, "some data", seed));
+        // The code changes all the time.
+        manifest.provenance.program.code = "0123".to_owned();
+        save(&*model, &manifest, folder, overwrite)
     }
 
     fn names_in(folder: &Path) -> Vec<String> {
@@ -166,25 +199,29 @@ mod tests {
     fn a_folder_says_what_it_is_and_nothing_else_is_left_behind() {
         let root = TempDir::new().unwrap();
         let folder = root.path().join("models/word-distance");
-        save_word_distance(&folder, "1", false).unwrap();
+        save_word_distance(&folder, 1, false).unwrap();
         assert_eq!(names_in(&root.path().join("models")), ["word-distance"]);
         assert_eq!(names_in(&folder), ["model.toml", "tuned.toml"]);
         expect![[r#"
-            format = 1
-            model = "word-distance"
-
-            [settings]
-            max_penalty = 7
+            format = 2
 
             [provenance]
+            model = "word-distance"
+            data = "some data"
             seed = "1"
+
+            [provenance.program]
+            version = "0.1.0"
+            dirty = false
+            code = "0123"
+
+            [provenance.settings]
+            max_penalty = "7"
         "#]]
         .assert_eq(&fs::read_to_string(folder.join(MANIFEST)).unwrap());
         let (model, manifest) = load(&folder).unwrap();
-        assert_eq!(
-            (manifest.model.as_str(), manifest.provenance),
-            ("word-distance", provenance("1"))
-        );
+        let Provenance { model: name, data, seed, .. } = manifest.provenance;
+        assert_eq!((name.as_str(), data.as_str(), seed), ("word-distance", "some data", 1));
         let set = one_question(&[], "a XXXXX", &["fox", "hen"]);
         assert_eq!(score(&model, &set.example(0).question), [-8.0; 2]);
     }
@@ -193,21 +230,21 @@ mod tests {
     fn only_a_model_is_replaced_and_only_when_asked() {
         let root = TempDir::new().unwrap();
         let folder = root.path().join("m");
-        save_word_distance(&folder, "1", false).unwrap();
+        save_word_distance(&folder, 1, false).unwrap();
         expect_error(
-            save_word_distance(&folder, "2", false),
+            save_word_distance(&folder, 2, false),
             &root,
             &expect![[r#"
                 ROOT/m: exists already
                 choose another folder, or add `--force`"#]],
         );
-        save_word_distance(&folder, "2", true).unwrap();
-        assert_eq!(load(&folder).unwrap().1.provenance, provenance("2"));
+        save_word_distance(&folder, 2, true).unwrap();
+        assert_eq!(load(&folder).unwrap().1.provenance.seed, 2);
         assert_eq!(names_in(root.path()), ["m"]);
         let diary = root.path().join("diary");
         fs::create_dir(&diary).unwrap();
         expect_error(
-            save_word_distance(&diary, "1", true),
+            save_word_distance(&diary, 1, true),
             &root,
             &expect![[r#"
                 ROOT/diary: exists already
@@ -231,8 +268,9 @@ mod tests {
         let root = TempDir::new().unwrap();
         let folder = root.path().join("m");
         let settings = Settings::from_text(&MODELS[0], []).unwrap();
+        let manifest = Manifest::new(Provenance::new(&settings, "", 1));
         expect_error(
-            save(&Unwritable, &settings, BTreeMap::new(), &folder, false),
+            save(&Unwritable, &manifest, &folder, false),
             &root,
             &expect![[r#"
                 ROOT/.m.partial: disk full
@@ -242,7 +280,7 @@ mod tests {
 
         fs::create_dir(root.path().join(".m.partial")).unwrap();
         fs::write(root.path().join(".m.partial/half"), "half").unwrap();
-        save_word_distance(&folder, "1", false).unwrap();
+        save_word_distance(&folder, 1, false).unwrap();
         assert_eq!(names_in(root.path()), ["m"]);
         assert_eq!(names_in(&folder), ["model.toml", "tuned.toml"]);
     }
@@ -258,22 +296,22 @@ mod tests {
                 ROOT/m: not a model: it has no `model.toml`
                 make it with `goldilocks train MODEL --data SET -o ROOT/m`"#]],
         );
-        save_word_distance(&folder, "1", false).unwrap();
+        save_word_distance(&folder, 1, false).unwrap();
         let sound = fs::read_to_string(folder.join(MANIFEST)).unwrap();
         let damage = |from: &str, to: &str| {
             fs::write(folder.join(MANIFEST), sound.replace(from, to)).unwrap();
             load(&folder)
         };
         expect_error(
-            damage("format = 1", "format = 2"),
+            damage("format = 2", "format = 3"),
             &root,
             &expect![[r#"
-                ROOT/m/model.toml: other format: expected version 1, found 2
+                ROOT/m/model.toml: other format: expected version 2, found 3
                 run `goldilocks train word-distance` again with this version"#]],
         );
         let expectations = [
             (
-                "format = 1",
+                "format = 2",
                 "",
                 expect![
                     "ROOT/m/model.toml: damaged model: it has no `format`\ncopy the folder again, or run `goldilocks train` again"
@@ -287,17 +325,17 @@ mod tests {
                 ],
             ),
             (
-                "max_penalty = 7",
-                "max_penalty = 0",
+                "max_penalty = \"7\"",
+                "max_penalty = \"0\"",
                 expect![
                     "ROOT/m/model.toml: damaged model: wrong value of `max_penalty`: expected a whole number from 1 to 1000 or `auto`, found `0`\ncopy the folder again, or run `goldilocks train` again"
                 ],
             ),
             (
-                "[settings]",
-                "[settings",
+                "[provenance.settings]",
+                "[provenance.settings",
                 expect![
-                    "ROOT/m/model.toml:4: damaged model: unclosed table, expected `]`\ncopy the folder again, or run `goldilocks train` again"
+                    "ROOT/m/model.toml:13: damaged model: unclosed table, expected `]`\ncopy the folder again, or run `goldilocks train` again"
                 ],
             ),
         ];
@@ -310,7 +348,7 @@ mod tests {
     fn a_damaged_or_missing_file_of_the_model_is_named() {
         let root = TempDir::new().unwrap();
         let folder = root.path().join("m");
-        save_word_distance(&folder, "1", false).unwrap();
+        save_word_distance(&folder, 1, false).unwrap();
         fs::write(folder.join("tuned.toml"), "max_penalty = -3").unwrap();
         expect_error(
             load(&folder),

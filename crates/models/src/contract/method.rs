@@ -15,6 +15,8 @@ pub struct Method {
     pub section: &'static str,
     /// What can be set, in the order to print it.
     pub settings: &'static [Setting],
+    /// Hashes of the code that a model of this method depends on; others may change without making it another.
+    pub sources: &'static [&'static str],
     /// Whether training goes by epochs and reports a falling loss.
     pub trains_by_epochs: bool,
     /// Makes the model. The same settings, training and seed give the same model for any number of
@@ -23,6 +25,15 @@ pub struct Method {
     pub train: fn(&Settings, &Training<'_>) -> Result<Arc<dyn Model>>,
     /// Makes the model again from what [`Model::save`] wrote.
     pub load: fn(&LoadRequest<'_>) -> Result<Arc<dyn Model>>,
+}
+
+impl Method {
+    /// The hash of all [`Self::sources`], for [`crate::Program::code`].
+    pub fn code(&self) -> String {
+        let mut code = base::hash::sha256(self.sources.concat().as_bytes());
+        code.truncate(16);
+        code
+    }
 }
 
 /// A folder to load a model from, and where the model is to answer.

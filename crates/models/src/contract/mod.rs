@@ -6,6 +6,7 @@ pub(crate) mod error;
 pub(crate) mod explanation;
 pub(crate) mod folder;
 pub(crate) mod method;
+pub(crate) mod provenance;
 pub(crate) mod scorer;
 pub(crate) mod settings;
 pub(crate) mod training;

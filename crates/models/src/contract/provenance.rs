@@ -10,8 +10,6 @@ use crate::Settings;
 /// What a model, or what it answered, was made from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// The program that made it.
-    pub program: Program,
     /// The name of the method in [`crate::MODELS`].
     pub model: String,
     /// The content of the question set that it learnt from, as [`crate::Training::data`] has it.
@@ -19,6 +17,8 @@ pub struct Provenance {
     /// The seed of all random numbers; as text, since TOML has no numbers above 2⁶³.
     #[serde(with = "as_text")]
     pub seed: u64,
+    /// The program that made it.
+    pub program: Program,
     /// All settings, defaults included, as one would type them.
     pub settings: BTreeMap<String, String>,
 }

@@ -94,6 +94,7 @@ impl Setting {
 #[derive(Clone, Debug)]
 pub struct Settings {
     model: &'static str,
+    code: String,
     known: &'static [Setting],
     values: Table,
 }
@@ -111,7 +112,8 @@ impl Settings {
         for setting in method.settings {
             values.insert(setting.name.to_owned(), setting.parse(setting.default)?);
         }
-        let mut settings = Self { model: method.name, known: method.settings, values };
+        let (model, known) = (method.name, method.settings);
+        let mut settings = Self { model, code: method.code(), known, values };
         for text in texts {
             let malformed = || Error::MalformedSetting { text: text.to_owned() };
             let (key, value) = text.split_once('=').ok_or_else(malformed)?;
@@ -136,9 +138,9 @@ impl Settings {
         self.model
     }
 
-    /// All keys and values, as a manifest holds them.
-    pub fn values(&self) -> &Table {
-        &self.values
+    /// The hash of the code that the method depends on, see [`Method::code`].
+    pub fn code(&self) -> &str {
+        &self.code
     }
 
     /// All keys and values as one would type them, in the order of the method.
@@ -161,7 +163,7 @@ impl Settings {
     }
 }
 
-/// A value of a manifest as one would type it.
+/// A value as one would type it.
 pub(crate) fn typed(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -6,11 +6,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use base::{Vocabulary, credit};
+use base::seeds::{Use, generator};
+use base::{Vocabulary, WordId, credit};
 use questions::{Example, Question, QuestionSet, Sentences, Split, WordClass};
-use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::DeviceChoice;
@@ -44,6 +43,14 @@ impl<'a> Training<'a> {
             device: DeviceChoice::Cpu,
         }
     }
+
+    /// Identifies what there is to learn from by its content: the fingerprint of the training and validation
+    /// questions and books, and what was sampled of them.
+    pub fn data(&self) -> String {
+        let fingerprint = self.train.set.fingerprint_of(&[Split::Train, Split::Valid]);
+        let samples = [&self.train, &self.valid].map(SplitView::sampled);
+        if samples == ["", ""] { fingerprint } else { [fingerprint, samples.concat()].concat() }
+    }
 }
 
 /// The questions and books of one split.
@@ -59,12 +66,21 @@ impl<'a> SplitView<'a> {
     /// A share of the questions, drawn from a seed and kept in their order, and of each book, from its beginning.
     pub fn sample(mut self, share: f64, seed: u64) -> Self {
         let n = (share * self.places.len() as f64).round() as usize;
-        let mut generator = ChaCha8Rng::seed_from_u64(seed);
-        self.places.shuffle(&mut generator);
+        self.places.shuffle(&mut generator(seed, Use::Sample, &[self.split.code()]));
         self.places.truncate(n);
         self.places.sort_unstable();
         self.share *= share;
         self
+    }
+
+    /// Identifies a sample; empty if there is everything.
+    fn sampled(&self) -> String {
+        if self.share >= 1.0 {
+            return String::new();
+        }
+        let places = self.places.iter().flat_map(|&place| (place as u64).to_le_bytes());
+        let hash = base::hash::sha256(&places.collect::<Vec<u8>>());
+        format!(" {} {} {}", self.split.code(), self.share, &hash[..16])
     }
 
     /// How many questions there are.
@@ -101,6 +117,16 @@ impl<'a> SplitView<'a> {
             let n = (share * book.sentences.len() as f64).ceil() as usize;
             set.sentences(book.sentences.start..book.sentences.start + n)
         })
+    }
+
+    /// The sentences of all contexts, each once however many contexts share it, in order of first appearance.
+    pub(crate) fn context_sentences(&self) -> impl Iterator<Item = &'a [WordId]> {
+        let set = self.set;
+        let mut is_seen = vec![false; set.n_sentences()];
+        let sentences = self.places.iter().flat_map(|&place| set.context(place));
+        let new =
+            sentences.filter(move |&sentence| !std::mem::replace(&mut is_seen[sentence], true));
+        new.map(|sentence| set.sentence(sentence))
     }
 
     /// The words behind the numbers. It numbers the words of all splits: a model's own dictionary is

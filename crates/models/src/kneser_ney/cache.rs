@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::contract::folder::{read_toml, write_toml};
 use crate::contract::scorer::{PerQuestion, ScoreQuestion};
 use crate::kneser_ney::language_model::{self, LanguageScorer, NGRAMS, ScoredQuery, Trial};
+use crate::sources;
 use crate::{
     Event, LoadRequest, Method, Model, Range, Result, Scorer, Setting, Settings, Training,
 };
@@ -34,6 +35,7 @@ pub(crate) const METHOD: Method = Method {
                   mean of named entities and common nouns.",
         },
     ],
+    sources: &[sources::WORDS, sources::KNESER_NEY, ngram::SOURCES],
     trains_by_epochs: false,
     train,
     load,

@@ -13,12 +13,14 @@ use serde::{Deserialize, Serialize};
 use crate::contract::folder::{read_toml, write_toml};
 use crate::contract::scorer::{PerQuestion, ScoreQuestion};
 use crate::kneser_ney::language_model::{self, Config, LanguageScorer, NGRAMS, Trial};
+use crate::sources;
 use crate::{LoadRequest, Method, Model, Result, Scorer, Settings, Training};
 
 pub(crate) const METHOD: Method = Method {
     name: "kneser-ney",
     section: "§4.2",
     settings: &[language_model::ORDER, language_model::PRUNE, language_model::QUANTISE],
+    sources: &[sources::WORDS, sources::KNESER_NEY, ngram::SOURCES],
     trains_by_epochs: false,
     train,
     load,

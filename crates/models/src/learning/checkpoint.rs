@@ -17,20 +17,19 @@ use base::files::write_file;
 use numerics::Table;
 use numerics::weights::{self, Precision};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::contract::folder::read_toml;
 use crate::learning::epochs::Validation;
 use crate::learning::weights_file;
-use crate::{Error, Event, Reporter, Result, Settings, SplitView, Training};
+use crate::{Error, Event, Mismatch, Provenance, Reporter, Result, Settings, Training};
 
 const RECORD: &str = "training.toml";
 
 /// What has happened in a training so far.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// Tells trainings apart: settings, seed and data.
-    of: String,
+    /// Which training this is; none if nothing is kept of it.
+    of: Option<Provenance>,
     /// From the first epoch on.
     pub epochs: Vec<Epoch>,
 }
@@ -76,23 +75,12 @@ type Found = (Record, Option<Vec<Table<f32>>>, Option<Vec<Table<f32>>>);
 /// The folder of checkpoints of one training.
 pub(crate) struct Checkpoints<'a> {
     folder: &'a Path,
-    of: String,
+    of: Provenance,
 }
 
 impl<'a> Checkpoints<'a> {
     pub fn new(folder: &'a Path, settings: &Settings, training: &Training<'_>) -> Self {
-        let mut hash = Sha256::new();
-        hash.update(concat!(env!("CARGO_PKG_VERSION"), "\n"));
-        hash.update(settings.model());
-        for (key, value) in settings.texts() {
-            hash.update(format!("\n{key}={value}"));
-        }
-        hash.update(format!("\nseed={}", training.seed));
-        hash_questions(&training.train, &mut hash);
-        hash_questions(&training.valid, &mut hash);
-        let digest = hash.finalize();
-        let of = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        Self { folder, of }
+        Self { folder, of: Provenance::new(settings, training.data(), training.seed) }
     }
 
     /// Fills the tables with the last epoch's weights, if there is a checkpoint of this training; gives
@@ -103,12 +91,12 @@ impl<'a> Checkpoints<'a> {
         reporter: &dyn Reporter,
     ) -> Result<(Record, Option<Vec<Table<f32>>>)> {
         let path = self.folder.join(RECORD);
-        let fresh = || Record { of: self.of.clone(), epochs: Vec::new() };
+        let fresh = || Record { of: Some(self.of.clone()), epochs: Vec::new() };
         if !path.exists() {
             return Ok((fresh(), None));
         }
-        let anew = |reason: String| {
-            reporter.report(Event::Warning(format!("{reason}: training starts anew")));
+        let start_again = |reason: String| {
+            reporter.report(Event::Warning(format!("{reason}: training starts again")));
             Ok((fresh(), None))
         };
         let shapes: Vec<_> =
@@ -116,19 +104,23 @@ impl<'a> Checkpoints<'a> {
         let (record, last, best) = match self.last_and_best(&path, &shapes) {
             Ok(found) => found,
             Err(damage @ Error::Damaged { .. }) => {
-                return anew(damage.to_string());
+                return start_again(damage.to_string());
             }
             Err(error) => return Err(error),
         };
         let Some(last) = last else {
             let folder = self.folder.display();
-            return anew(format!("{folder}: checkpoints of other settings, seed or questions"));
+            let mismatch = record.of.as_ref().and_then(|found| self.of.first_mismatch(found));
+            let what = mismatch.map_or_else(String::new, |Mismatch { what, expected, found }| {
+                format!(" ({what}: expected {expected}, found {found})")
+            });
+            return start_again(format!("{folder}: checkpoints of another training{what}"));
         };
         for ((_, table), last) in tables.iter_mut().zip(last) {
             **table = last;
         }
         let n_epochs = record.epochs.len();
-        reporter.report(Event::Note(format!("goes on from its checkpoint after epoch {n_epochs}")));
+        reporter.report(Event::Note(format!("resuming after epoch {n_epochs}")));
         Ok((record, best))
     }
 
@@ -136,7 +128,8 @@ impl<'a> Checkpoints<'a> {
     /// another.
     fn last_and_best(&self, record: &Path, shapes: &[Shape<'_>]) -> Result<Found> {
         let record: Record = read_toml(record)?;
-        if record.of != self.of {
+        let is_same = |found| self.of.first_mismatch(found).is_none();
+        if !record.of.as_ref().is_some_and(is_same) {
             return Ok((record, None, None));
         }
         let last = self.read(record.epochs.len(), shapes)?;
@@ -178,26 +171,5 @@ impl<'a> Checkpoints<'a> {
 
     fn weights_of(&self, epoch: usize) -> PathBuf {
         self.folder.join(format!("epoch-{epoch}.safetensors"))
-    }
-}
-
-/// Queries, candidates, answers and the running text tell question sets apart.
-fn hash_questions(part: &SplitView<'_>, hash: &mut Sha256) {
-    let vocabulary = part.vocabulary();
-    hash.update(format!("\n{} of {}", part.len(), vocabulary.len()));
-    let mut bytes = Vec::new();
-    for example in part.examples() {
-        bytes.clear();
-        let question = &example.question;
-        for text in [question.query, question.candidates] {
-            bytes.extend(text.iter().flat_map(|word| word.0.to_le_bytes()));
-        }
-        bytes.extend((example.answer.unwrap_or(usize::MAX) as u64).to_le_bytes());
-        hash.update(&bytes);
-    }
-    for sentence in part.books().flatten() {
-        bytes.clear();
-        bytes.extend(sentence.iter().flat_map(|word| word.0.to_le_bytes()));
-        hash.update(&bytes);
     }
 }

@@ -5,10 +5,9 @@
 //! then the epoch is reported. A run that is killed goes on from the last epoch that it reported and ends
 //! with the same bytes: all chance comes from the seed and the number of the epoch.
 
+use base::seeds::{Streams, Use};
 use numerics::Table;
-use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::settings::Range;
@@ -241,9 +240,7 @@ fn one_epoch(
 fn order(learner: &impl Learner, epoch: usize, seed: u64) -> Vec<u32> {
     let mut order: Vec<u32> = (0..learner.n_questions() as u32).collect();
     if learner.is_shuffled() {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        rng.set_stream(epoch as u64);
-        order.shuffle(&mut rng);
+        order.shuffle(&mut Streams::new(seed, Use::EpochOrder).get(epoch as u64));
         order.truncate(learner.n_per_epoch());
     }
     order

@@ -2,5 +2,6 @@
 
 pub(crate) mod checkpoint;
 pub(crate) mod epochs;
+pub(crate) mod sampling;
 pub(crate) mod softmax;
 pub(crate) mod weights_file;

@@ -102,6 +102,7 @@ pub(crate) const METHOD: Method = Method {
         LOWERCASE,
         WEIGHTS,
     ],
+    sources: network::SOURCES,
     trains_by_epochs: true,
     train: |settings, training| network::train(settings.config::<Config>(), settings, training),
     load: |saved| answers::load(saved.settings.config::<Config>(), saved),

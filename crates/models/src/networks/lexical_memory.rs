@@ -88,6 +88,7 @@ pub(crate) const METHOD: Method = Method {
         Setting { default: "true", ..LOWERCASE },
         WEIGHTS,
     ],
+    sources: network::SOURCES,
     trains_by_epochs: true,
     train: |settings, training| network::train(settings.config::<Config>(), settings, training),
     load: |saved| answers::load(saved.settings.config::<Config>(), saved),

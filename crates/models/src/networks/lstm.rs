@@ -74,6 +74,7 @@ pub(crate) const QUERY: Method = Method {
     name: "lstm-query",
     section: "§4.4",
     settings: SETTINGS,
+    sources: network::SOURCES,
     trains_by_epochs: true,
     train: |settings, training| {
         network::train(Lstm::new(settings.config(), false), settings, training)

@@ -17,7 +17,16 @@ use crate::networks::settings::{Recipe, Start};
 use crate::words::lexicon::{END, Lexicon};
 use crate::words::running_text;
 use crate::words::running_text::Books;
-use crate::{DeviceChoice, Error, Model, Result, Settings, SplitView, Training};
+use crate::{DeviceChoice, Error, Model, Result, Settings, SplitView, Training, sources};
+
+/// What networks depend on, for [`crate::Method::sources`].
+pub(crate) const SOURCES: &[&str] = &[
+    sources::TRAINING,
+    sources::NETWORKS,
+    neural::SOURCES,
+    numerics::SOURCES,
+    base::seeds::SOURCES,
+];
 
 /// What a network is made of, and what it reads.
 pub(crate) trait Design: Clone + Send + Sync + 'static {

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
+use base::seeds::{Use, generator};
 use numerics::Table;
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 
 use crate::selfsup::settings::{Config, OF_LM, OF_TARGETS, OF_WINDOWS};
 use crate::selfsup::training::{Variant, learn};
 use crate::selfsup::window_memory::{WindowMemory, load};
+use crate::sources;
 use crate::words::dictionary::Dictionary;
 use crate::{Method, Model, Result, Settings, Training};
 
@@ -17,6 +17,13 @@ pub(crate) const METHOD: Method = Method {
     name: "memnn-window-selfsup",
     section: "§3.3",
     settings: OF_WINDOWS,
+    sources: &[
+        sources::TRAINING,
+        sources::MEMORIES,
+        sources::SELFSUP,
+        numerics::SPARSE_SOURCES,
+        base::seeds::SOURCES,
+    ],
     trains_by_epochs: true,
     train: |settings, training| train(settings, training, Variant::CandidateWindows),
     load,
@@ -50,7 +57,7 @@ fn train(settings: &Settings, training: &Training<'_>, variant: Variant) -> Resu
     let config = Config::new(settings)?;
     let dictionary = Dictionary::of_questions(&training.train);
     let layout = config.layout(&dictionary);
-    let mut rng = ChaCha8Rng::seed_from_u64(training.seed);
+    let mut rng = generator(training.seed, Use::InitialWeights, &[]);
     let mut embeddings = Table::normal(layout.n_rows(), config.dim, config.init, &mut rng);
     // Chosen: before training no candidate is likelier than another, and one that training never sees
     // stays so.

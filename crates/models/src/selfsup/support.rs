@@ -1,7 +1,7 @@
 //! Which memory of the answer is the supporting one, m̃ (§3.3): the one that the model itself scores
 //! highest, the nearest by TF-IDF («worked almost as well»), or any («did not»).
 
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 
@@ -75,20 +75,19 @@ impl InverseFrequencies {
     }
 }
 
-/// Any memory among some; the same seed, epoch and question give the same one.
+/// Any memory among some.
 pub(crate) fn any_of(
     n_memories: usize,
     among: impl Fn(usize) -> bool,
-    (seed, epoch, question): (u64, usize, u32),
+    mut rng: ChaCha8Rng,
 ) -> Option<usize> {
     let all: Vec<usize> = (0..n_memories).filter(|&memory| among(memory)).collect();
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    rng.set_stream((epoch as u64) << 32 | u64::from(question));
     (!all.is_empty()).then(|| all[rng.random_range(0..all.len())])
 }
 
 #[cfg(test)]
 mod tests {
+    use base::seeds::{Streams, Use};
     use questions::Split;
 
     use super::*;
@@ -137,12 +136,12 @@ mod tests {
     }
 
     #[test]
-    fn any_memory_is_drawn_by_seed_epoch_and_question() {
-        let drawn =
-            |epoch, question| any_of(99, |memory| memory % 3 == 1, (7, epoch, question)).unwrap();
-        assert_eq!(drawn(1, 5), drawn(1, 5));
-        assert!((0..9).any(|n| drawn(2, n) != drawn(1, n)));
-        assert!((0..9).all(|n| drawn(1, n) % 3 == 1));
-        assert_eq!(any_of(4, |_| false, (7, 1, 1)), None);
+    fn any_memory_is_drawn_from_its_own_stream() {
+        let streams = Streams::new(7, Use::Support);
+        let drawn = |number| any_of(99, |memory| memory % 3 == 1, streams.get(number)).unwrap();
+        assert_eq!(drawn(5), drawn(5));
+        assert!((0..9).any(|n| drawn(100 + n) != drawn(n)));
+        assert!((0..9).all(|n| drawn(n) % 3 == 1));
+        assert_eq!(any_of(4, |_| false, streams.get(1)), None);
     }
 }

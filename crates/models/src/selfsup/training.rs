@@ -1,15 +1,17 @@
 //! Training with self-supervision (§3.3, Appendix E): questions or running text → mini-batches of gradients
 //! on frozen embeddings → embeddings.
 
+use base::seeds::{Streams, Use};
 use numerics::{Gradient, Real, Table, Update, apply, apply_adagrad};
 use questions::Question;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::learning::epochs::{self, Learner, MiniBatch, Validation};
+use crate::learning::sampling::FrequencySampler;
 use crate::memories::matching::{Errors, Matching, embed};
 use crate::memories::windows::{Around, KnownWords, Memories};
-use crate::selfsup::all_targets::{AllTargets, Frequencies};
+use crate::selfsup::all_targets::AllTargets;
 use crate::selfsup::loss::{highest, loss};
 use crate::selfsup::settings::Config;
 use crate::selfsup::support::{InverseFrequencies, Support, any_of};
@@ -83,10 +85,12 @@ pub(crate) fn learn(
                 Some([model.embeddings.rows(), n_words].map(|n| Table::zeros(n, 1)))
             }
         },
-        frequencies: has_targets.then(|| Frequencies::of_queries(train, dictionary)),
+        frequencies: has_targets.then(|| FrequencySampler::of_queries(train, dictionary)),
         inverse: is_tf_idf.then(|| InverseFrequencies::of_queries(train, dictionary)),
         model,
-        training,
+        supports: Streams::new(training.seed, Use::Support),
+        negatives: Streams::new(training.seed, Use::Negatives),
+        valid: &training.valid,
         parts: Vec::new(),
     };
     epochs::run(&mut learner, &schedule, &settings, training)?;
@@ -130,12 +134,16 @@ struct SelfSupervised<'a> {
     rows: Vec<u32>,
     /// U, where the answer is compared with all words.
     decode: Option<Table<f32>>,
-    frequencies: Option<Frequencies>,
+    frequencies: Option<FrequencySampler>,
     /// What Adagrad adds up for each row of the embeddings and of U.
     squares: Option<[Table<f32>; 2]>,
     /// Where they choose the supporting memory.
     inverse: Option<InverseFrequencies>,
-    training: &'a Training<'a>,
+    /// Random numbers for the supporting memory, and for the words that the answer is compared with, per
+    /// epoch and question.
+    supports: Streams,
+    negatives: Streams,
+    valid: &'a SplitView<'a>,
     parts: Vec<PartOfBatch<f32>>,
 }
 
@@ -181,7 +189,7 @@ impl Learner for SelfSupervised<'_> {
 
     fn validate(&mut self) -> Result<Validation> {
         let words = KnownWords { lowercase: &self.lowercase, rows: &self.rows };
-        let accuracy = self.training.valid.accuracy_with(Buffers::default, |buffers, question| {
+        let accuracy = self.valid.accuracy_with(Buffers::default, |buffers, question| {
             self.model.score(question, &words, buffers)
         });
         Ok(Validation { loss: None, accuracy })
@@ -204,15 +212,15 @@ impl SelfSupervised<'_> {
         part.memories.read(&question, &words, &self.model.layout, self.around);
         let form = |place: usize| self.lowercase.of(question.candidates[place]);
         let first = (0..=answer).find(|&place| form(place) == form(answer));
-        let chance = (self.training.seed, epoch, number);
+        let stream = (epoch as u64) << 32 | u64::from(number);
         if let Some(frequencies) = &self.frequencies {
             let row = self.rows[question.candidates[answer].index()];
-            frequencies.draw(row, self.model.config.negatives, chance, &mut part.drawn);
+            let negatives = self.negatives.get(stream);
+            frequencies.draw(row, self.model.config.negatives, negatives, &mut part.drawn);
         }
         let choice = Choice {
-            support: self.model.config.support,
             inverse: self.inverse.as_ref(),
-            chance,
+            rng: (self.model.config.support == Support::Random).then(|| self.supports.get(stream)),
             answer: first.expect("the answer is its own form") as u16,
         };
         part.learn(&self.model.config, &choice, &self.model.embeddings, self.decode.as_ref());
@@ -222,10 +230,9 @@ impl SelfSupervised<'_> {
 
 /// How the supporting memory of a question is chosen.
 struct Choice<'a> {
-    support: Support,
     inverse: Option<&'a InverseFrequencies>,
-    /// Seed, epoch and question.
-    chance: (u64, usize, u32),
+    /// Where it is drawn at random.
+    rng: Option<ChaCha8Rng>,
     /// The candidate whose memories are those of the answer.
     answer: u16,
 }
@@ -280,10 +287,10 @@ impl<R: Real> PartOfBatch<R> {
         matching.score(embeddings, memories);
         config.add_time(&mut matching.scores);
         let is_answer = |memory: usize| memories.candidates[memory] == choice.answer;
-        let supporting = match (choice.support, choice.inverse) {
-            (Support::Random, _) => any_of(memories.len(), is_answer, choice.chance),
-            (_, Some(inverse)) => inverse.nearest(memories, is_answer),
-            (_, None) => highest(&matching.scores, is_answer),
+        let supporting = match (&choice.rng, choice.inverse) {
+            (Some(rng), _) => any_of(memories.len(), is_answer, rng.clone()),
+            (None, Some(inverse)) => inverse.nearest(memories, is_answer),
+            (None, None) => highest(&matching.scores, is_answer),
         };
         errors.clear();
         errors.resize(memories.len(), R::ZERO);
@@ -377,8 +384,7 @@ mod tests {
         }
 
         fn loss(&mut self, embeddings: &Table<f64>, decode: &Table<f64>) -> f64 {
-            let choice =
-                Choice { support: Support::Highest, inverse: None, chance: (0, 0, 0), answer: 0 };
+            let choice = Choice { inverse: None, rng: None, answer: 0 };
             self.part.clear();
             let decode = self.has_targets.then_some(decode);
             self.part.learn(&self.config, &choice, embeddings, decode);

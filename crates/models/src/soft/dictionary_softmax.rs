@@ -10,21 +10,19 @@
 //! of the chance is in words that hardly matter. A question's own answer always counts once.
 
 use numerics::{MatRef, Real, axpy, dot, multiply};
-use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
+use crate::learning::sampling::{InclusionSampler, NEVER};
+
 /// How many words a block has.
 const BLOCK: usize = 512;
-/// A score whose exponential is 0, small enough to stay the smallest after sums.
-const NEVER: f64 = -1e30;
-
 /// The way from states to the loss.
 pub(crate) enum Output {
     /// Against all words of the dictionary.
     Exact,
     /// Against a sample of them.
-    Sampled(Sampler),
+    Sampled(InclusionSampler),
 }
 
 /// States before the output layer, with the rows of their answers in U.
@@ -96,53 +94,6 @@ impl Output {
                 decoded
             }
         }
-    }
-}
-
-/// Who enters a sample, and how often.
-pub(crate) struct Sampler {
-    /// π of each row of U.
-    inclusion: Vec<f64>,
-}
-
-struct Drawn {
-    /// Rows of U in their order.
-    rows: Vec<u32>,
-    /// What is added to the score of each: −ln π, or [`NEVER`] where it is there as an answer only.
-    offsets: Vec<f64>,
-}
-
-impl Sampler {
-    /// A sampler that draws `samples` rows on average. The probability of a row grows with the weight it
-    /// is given, and is 1 for those that are heavy enough.
-    pub fn new(weights: &[f64], samples: usize) -> Self {
-        let expected = |factor: f64| weights.iter().map(|w| (factor * w).min(1.0)).sum::<f64>();
-        let (mut low, mut high) = (0.0, 1.0);
-        while expected(high) < samples.min(weights.len()) as f64 - 0.5 {
-            (low, high) = (high, 2.0 * high);
-        }
-        for _ in 0..60 {
-            let middle = f64::midpoint(low, high);
-            if expected(middle) < samples as f64 { low = middle } else { high = middle }
-        }
-        Self { inclusion: weights.iter().map(|w| (high * w).min(1.0)).collect() }
-    }
-
-    fn draw(&self, answers: &[u32], rng: &mut ChaCha8Rng) -> Drawn {
-        let mut answers = answers.to_vec();
-        answers.sort_unstable();
-        answers.dedup();
-        let mut answers = answers.into_iter().peekable();
-        let mut drawn = Drawn { rows: Vec::new(), offsets: Vec::new() };
-        for (row, &inclusion) in (0u32..).zip(&self.inclusion) {
-            let is_answer = answers.next_if_eq(&row).is_some();
-            let enters = inclusion >= 1.0 || f64::from(rng.next_u32()) < inclusion * 2f64.powi(32);
-            if enters || is_answer {
-                drawn.rows.push(row);
-                drawn.offsets.push(if enters { -inclusion.ln() } else { NEVER });
-            }
-        }
-        drawn
     }
 }
 
@@ -336,7 +287,7 @@ mod tests {
     fn gradients_are_central_differences_exact_and_sampled() {
         let weights: Vec<f64> = (0..BLOCK + 20).map(|row| 1.0 + (row % 7) as f64).collect();
         let answers = [3, 70, 3, BLOCK as u32 + 11];
-        for output in [Output::Exact, Output::Sampled(Sampler::new(&weights, 100))] {
+        for output in [Output::Exact, Output::Sampled(InclusionSampler::new(&weights, 100))] {
             let mut decode = Table::<f64>::normal(weights.len(), DIM, 0.8, &mut rng());
             let mut states = Table::<f64>::normal(answers.len(), DIM, 0.8, &mut rng());
             let (decoded, gradient) = descend(&output, &decode, &states, &answers);
@@ -353,7 +304,7 @@ mod tests {
     #[test]
     fn adagrad_divides_the_step_of_every_row_by_the_root_of_its_squares() {
         let weights: Vec<f64> = (0..BLOCK + 20).map(|row| 1.0 + (row % 7) as f64).collect();
-        for output in [Output::Exact, Output::Sampled(Sampler::new(&weights, 100))] {
+        for output in [Output::Exact, Output::Sampled(InclusionSampler::new(&weights, 100))] {
             let decode = Table::<f64>::normal(weights.len(), DIM, 0.8, &mut rng());
             let states = Table::<f64>::normal(2, DIM, 0.8, &mut rng());
             let answers = [3, BLOCK as u32 + 11];
@@ -377,7 +328,7 @@ mod tests {
     fn a_sample_of_everything_is_exact() {
         let decode = Table::<f64>::normal(40, DIM, 1.0, &mut rng());
         let states = Table::<f64>::normal(2, DIM, 1.0, &mut rng());
-        let all = Output::Sampled(Sampler::new(&[1.0; 40], 40));
+        let all = Output::Sampled(InclusionSampler::new(&[1.0; 40], 40));
         let (exact, exact_gradient) = descend(&Output::Exact, &decode, &states, &[7, 30]);
         let (sampled, gradient) = descend(&all, &decode, &states, &[7, 30]);
         assert!((exact.loss - sampled.loss).abs() < 1e-12);
@@ -387,28 +338,9 @@ mod tests {
     }
 
     #[test]
-    fn samples_have_the_size_asked_for_and_their_weights_make_up_for_it() {
-        let weights: Vec<f64> = (0..1000).map(|row| if row < 10 { 1000.0 } else { 1.0 }).collect();
-        let sampler = Sampler::new(&weights, 100);
-        // The ten heavy rows always enter; 90 more are expected of 990.
-        assert!(sampler.inclusion[..10].iter().all(|&inclusion| inclusion == 1.0));
-        assert!((sampler.inclusion[10] - 90.0 / 990.0).abs() < 1e-9);
-        let mut rng = rng();
-        let (mut size, mut total, draws) = (0.0, 0.0, 200);
-        for _ in 0..draws {
-            let drawn = sampler.draw(&[], &mut rng);
-            size += drawn.rows.len() as f64 / f64::from(draws);
-            total +=
-                drawn.offsets.iter().map(|offset| offset.exp()).sum::<f64>() / f64::from(draws);
-        }
-        // Standard errors: √(90 · 10/11 / 200) = 0.64 and 11 times that.
-        assert!((size - 100.0).abs() < 3.0 && (total - 1000.0).abs() < 30.0, "{size} {total}");
-    }
-
-    #[test]
     fn any_number_of_threads_gives_the_same_bytes() {
         let weights: Vec<f64> = (0..3 * BLOCK).map(|row| 1.0 + (row % 5) as f64).collect();
-        for output in [Output::Exact, Output::Sampled(Sampler::new(&weights, 700))] {
+        for output in [Output::Exact, Output::Sampled(InclusionSampler::new(&weights, 700))] {
             let step = |n_threads| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
                 let mut decode = Table::<f32>::normal(weights.len(), DIM, 1.0, &mut rng());

@@ -10,7 +10,7 @@ use crate::memories::composition::Composition;
 use crate::memories::format::{Format, windows};
 use crate::memories::windows::{Encoding, WINDOW};
 use crate::soft::model::Design;
-use crate::soft::settings::{Fitting, settings};
+use crate::soft::settings::{Fitting, SOURCES, settings};
 use crate::{Method, Result, Settings};
 
 #[derive(Deserialize)]
@@ -59,6 +59,7 @@ pub(crate) const CONTEXT_QUERY: Method = Method {
     name: "embedding-context-query",
     section: "§4.3",
     settings: settings!("300", [], "0.1", "candidates", "0"),
+    sources: SOURCES,
     trains_by_epochs: true,
     train: |settings, training| context_query(settings).train(settings, training),
     load: |saved| context_query(&saved.settings).load(saved),

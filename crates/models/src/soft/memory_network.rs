@@ -11,7 +11,7 @@ use crate::memories::composition::Composition;
 use crate::memories::format::{Format, windows};
 use crate::memories::windows::{ENCODING, Encoding, MAX_MEMORIES, WINDOW};
 use crate::soft::model::Design;
-use crate::soft::settings::{Fitting, settings};
+use crate::soft::settings::{Fitting, SOURCES, settings};
 use crate::{Method, Result, Setting, Settings};
 
 const HOPS: Setting = Setting {
@@ -105,6 +105,7 @@ pub(crate) const WINDOW_MEMORY: Method = Method {
         "candidates",
         "0.2"
     ),
+    sources: SOURCES,
     trains_by_epochs: true,
     train: |settings, training| window(settings)?.train(settings, training),
     load: |saved| window(&saved.settings)?.load(saved),
@@ -119,6 +120,7 @@ pub(crate) const SENTENTIAL_MEMORY: Method = Method {
         "candidates",
         "0"
     ),
+    sources: SOURCES,
     trains_by_epochs: true,
     train: |settings, training| sentential(settings).train(settings, training),
     load: |saved| sentential(&saved.settings).load(saved),

@@ -7,20 +7,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::Vocabulary;
+use base::seeds::{Streams, Use, generator};
 use numerics::{Real, Table};
 use questions::Question;
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::contract::scorer::{PerQuestion, ScoreQuestion};
 use crate::learning::epochs::{self, Learner, MiniBatch, Validation};
+use crate::learning::sampling::InclusionSampler;
 use crate::learning::weights_file::{self, SavedAs};
 use crate::memories::composition::Composition;
 use crate::memories::format::{Format, Phrases};
 use crate::memories::windows::{KnownWords, Memories};
 use crate::soft::attention::Read;
-use crate::soft::dictionary_softmax::{Output, Sampler};
+use crate::soft::dictionary_softmax::Output;
 use crate::soft::network::{Batch, Network, Shape, no_squares};
 use crate::soft::settings::{Against, Fitting, Optimiser};
 use crate::words::case_twins::tell_apart;
@@ -73,7 +73,7 @@ impl Design {
         let dictionary = Dictionary::of_questions(&training.train);
         let words = dictionary.n_rows();
         let format = (self.format)(words);
-        let mut rng = ChaCha8Rng::seed_from_u64(training.seed);
+        let mut rng = generator(training.seed, Use::InitialWeights, &[]);
         let network = Network::new(self.shape(&format, words), self.fitting.init, &mut rng);
         let network = match self.fitting.optimiser {
             Optimiser::Sgd => network,
@@ -90,7 +90,7 @@ impl Design {
         let mut learner = SoftLearner {
             part: &training.train,
             valid: &training.valid,
-            seed: training.seed,
+            samples: Streams::new(training.seed, Use::SampledSoftmax),
             against: self.fitting.against,
             output: output(self.fitting.samples, words, &answers),
             lowercase: Lowercase::new(training.train.vocabulary()),
@@ -153,7 +153,7 @@ fn output(samples: Option<usize>, words: usize, answers: &[u32]) -> Output {
     let Some(samples) = samples.filter(|&samples| samples < words) else { return Output::Exact };
     let mut weights = vec![1.0; words];
     answers.iter().for_each(|&answer| weights[answer as usize] += 1.0);
-    Output::Sampled(Sampler::new(&weights, samples))
+    Output::Sampled(InclusionSampler::new(&weights, samples))
 }
 
 /// What [`Network::squares`] are called in a checkpoint.
@@ -163,7 +163,8 @@ const SQUARES: [&str; 4] =
 struct SoftLearner<'a> {
     part: &'a SplitView<'a>,
     valid: &'a SplitView<'a>,
-    seed: u64,
+    /// Random numbers for the words of each mini-batch.
+    samples: Streams,
     against: Against,
     output: Output,
     lowercase: Lowercase,
@@ -203,8 +204,7 @@ impl Learner for SoftLearner<'_> {
             Against::Candidates => questions.iter().map(rows_of_candidates).collect(),
         };
         // The first question of a mini-batch tells it from all others of its epoch.
-        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        rng.set_stream((batch.epoch as u64) << 32 | u64::from(questions[0]));
+        let mut rng = self.samples.get((batch.epoch as u64) << 32 | u64::from(questions[0]));
         let batch_of = Batch { questions: &phrases, answers: &answers, candidates: &candidates };
         let rate = batch.learning_rate as f32;
         Ok(self.network.step(&batch_of, &self.output, rate, &mut rng))

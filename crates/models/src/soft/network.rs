@@ -253,7 +253,7 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
-    use crate::soft::dictionary_softmax::Sampler;
+    use crate::learning::sampling::InclusionSampler;
 
     const WORDS: usize = 6;
     const DIM: usize = 3;
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn gradients_of_whole_networks_are_central_differences() {
-        let sampled = Output::Sampled(Sampler::new(&[1.0; WORDS], 4));
+        let sampled = Output::Sampled(InclusionSampler::new(&[1.0; WORDS], 4));
         for hops in 0..=3 {
             for composition in [Composition::Sum, Composition::Mean, Composition::PositionEncoding]
             {

@@ -2,10 +2,19 @@
 
 use serde::Deserialize;
 
-use crate::Setting;
 use crate::contract::settings::Range;
 use crate::learning::epochs::Schedule;
 use crate::learning::weights_file::SavedAs;
+use crate::{Setting, sources};
+
+/// What these models depend on, for [`crate::Method::sources`].
+pub(crate) const SOURCES: &[&str] = &[
+    sources::TRAINING,
+    sources::MEMORIES,
+    sources::SOFT,
+    numerics::SPARSE_SOURCES,
+    base::seeds::SOURCES,
+];
 
 /// The setting for p.
 pub(crate) const DIM: Setting = Setting {

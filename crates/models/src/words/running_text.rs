@@ -4,7 +4,6 @@
 use base::WordId;
 use questions::Sentences;
 
-use crate::baselines::max_frequency_corpus::contexts;
 use crate::{Error, Event, Result, SplitView, Training};
 
 /// The sentences of each book; none of them is empty.
@@ -48,7 +47,7 @@ fn books<'a>(part: &SplitView<'a>) -> Books<'a> {
 
 /// Chosen: contexts overlap and follow each other, so that together they are one book.
 fn of_contexts<'a>(part: &SplitView<'a>) -> Books<'a> {
-    let sentences: Vec<&[WordId]> = with_words(contexts(part)).collect();
+    let sentences: Vec<&[WordId]> = with_words(part.context_sentences()).collect();
     if sentences.is_empty() { Vec::new() } else { vec![sentences] }
 }
 

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use base::seeds::{Use, generator};
 use goldilocks_models::{
-    DeviceChoice, Event, LoadRequest, Method, Model, Scores, Settings, Training, save, score_all,
+    DeviceChoice, Event, LoadRequest, Manifest, Method, Model, Provenance, Scores, Settings,
+    Training, save, score_all,
 };
 use questions::{BLANK, NewQuestion, Question, QuestionSet, SentenceBuffer, Sentences, Split};
 use rand::RngExt;
@@ -140,11 +141,15 @@ fn some_scores(model: &Arc<dyn Model>, set: &QuestionSet) -> Result<Vec<Vec<f32>
     one_by_one(model, set, set.examples().step_by(STEP).map(|example| example.question))
 }
 
+fn manifest(settings: &Settings) -> Manifest {
+    Manifest::new(Provenance::new(settings, "tales", 7))
+}
+
 /// Saves into a new folder and reads back every file of it.
 fn bytes(method: &Method, model: &dyn Model) -> Result<BTreeMap<String, Vec<u8>>, String> {
     let root = TempDir::new().expect("a temporary folder");
     let folder = root.path().join(method.name);
-    save(model, &settings(method)?, BTreeMap::new(), &folder, false).map_err(|e| e.to_string())?;
+    save(model, &manifest(&settings(method)?), &folder, false).map_err(|e| e.to_string())?;
     let files = fs::read_dir(folder).expect("the folder was written");
     Ok(files
         .map(|file| {
@@ -171,7 +176,7 @@ pub fn is_the_same_after_save_and_load(subject: &Subject) -> Checked {
     let root = TempDir::new().expect("a temporary folder");
     let folder = root.path().join(method.name);
     let settings = settings(method)?;
-    save(&*model, &settings, BTreeMap::new(), &folder, false).map_err(|e| e.to_string())?;
+    save(&*model, &manifest(&settings), &folder, false).map_err(|e| e.to_string())?;
     let device = DeviceChoice::Cpu;
     let saved = LoadRequest { folder: &folder, settings, device, reporter: &|_| () };
     let loaded = (method.load)(&saved).map_err(|error| error.to_string())?;

@@ -47,6 +47,7 @@ impl<const FAULT: u8> Pairs<FAULT> {
     const METHOD: Method = Method {
         name: "pairs",
         section: "none",
+        sources: &[],
         settings: if FAULT == WRONG_DEFAULT { WRONG_SETTINGS } else { SETTINGS },
         trains_by_epochs: true,
         train: train::<FAULT>,

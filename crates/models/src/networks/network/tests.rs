@@ -122,7 +122,7 @@ fn without_words_there_is_nothing_to_learn() {
 
 /// A checkpoint that can't be read is as good as none.
 #[test]
-fn training_starts_anew_after_a_damaged_checkpoint() {
+fn training_starts_again_after_a_damaged_checkpoint() {
     let set = set();
     let (settings, folder) = (settings("lstm-query", &[]), tempfile::tempdir().unwrap());
     let told = Mutex::new(Vec::new());
@@ -141,7 +141,7 @@ fn training_starts_anew_after_a_damaged_checkpoint() {
     assert_eq!(n_epochs, 6);
     let (again, n_epochs, events) = train();
     assert_eq!((again == whole, n_epochs), (true, 0));
-    let note = "goes on from its checkpoint after epoch 6".to_owned();
+    let note = "resuming after epoch 6".to_owned();
     assert_eq!(events, [Event::Note(note)]);
     let file = folder.path().join("epoch-6.safetensors");
     std::fs::write(&file, "nothing of the kind").unwrap();
@@ -149,7 +149,7 @@ fn training_starts_anew_after_a_damaged_checkpoint() {
     assert_eq!((anew == whole, n_epochs), (true, 6));
     let is_warned = |event: &Event| {
         matches!(event, Event::Warning(text) if text.contains("epoch-6.safetensors")
-            && text.ends_with(": training starts anew"))
+            && text.ends_with(": training starts again"))
     };
     assert!(events.iter().any(is_warned), "{events:?}");
 }
