@@ -26,7 +26,6 @@ use models::Model;
 use questions::{QuestionSet, Split};
 
 use super::ReproduceOptions;
-use super::experiment::as_text;
 use super::plan::PlannedRow;
 use super::provenance::MadeFrom;
 use crate::{

@@ -138,6 +138,11 @@ impl Settings {
         self.model
     }
 
+    /// All keys and values, typed.
+    pub fn values(&self) -> &Table {
+        &self.values
+    }
+
     /// The hash of the code that the method depends on, see [`Method::code`].
     pub fn code(&self) -> &str {
         &self.code
