@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use std::path::Path;
 
-use ::report::{Looked, Window};
+use ::report::ExplainedQuestion;
 use evaluation::Prediction;
-use models::{Explanation, Look, Model, Scores};
-use questions::{Example, QuestionSet, Split, WordClass};
+use models::{Model, Scores};
+use questions::{Example, Explanation, QuestionSet, Split, WordClass};
 use sha2::{Digest, Sha256};
 
 use crate::sets::SetOptions;
@@ -58,14 +58,14 @@ pub fn explain(
     set: &QuestionSet,
     index: usize,
     seed: u64,
-) -> Result<Looked> {
+) -> Result<ExplainedQuestion> {
     let example = set.example(index);
     let mut scorer = model.clone().scorer(set.vocabulary());
     let mut scores = Scores::default();
     scorer.score(&[example.question], &mut scores)?;
     let scores = scores.get(0).iter().copied().map(f64::from).collect();
     let prediction = Prediction::of(&example, set.id(index).to_string(), scores, seed);
-    Ok(looked(&example, &prediction, scorer.explain(&example.question)?))
+    Ok(explained(&example, &prediction, scorer.explain(&example.question)?))
 }
 
 /// For each class the question that a model has right, and the one that it has wrong, whose id comes first when
@@ -78,7 +78,7 @@ pub fn hits_and_misses(
     set: &QuestionSet,
     predictions: &[Prediction],
     seed: u64,
-) -> Result<Vec<Looked>> {
+) -> Result<Vec<ExplainedQuestion>> {
     let hash = |prediction: &&Prediction| {
         Sha256::new().chain_update(seed.to_le_bytes()).chain_update(&prediction.id).finalize()
     };
@@ -95,36 +95,31 @@ pub fn hits_and_misses(
             Ok(explanation) => explanation,
             Err(error) => return Some(Err(error.into())),
         };
-        (!explanation.looks.is_empty()).then(|| Ok(looked(&example, prediction, explanation)))
+        (!explanation.spans.is_empty()).then(|| Ok(explained(&example, prediction, explanation)))
     };
     chosen.filter_map(look).collect()
 }
 
-fn looked(example: &Example<'_>, prediction: &Prediction, explanation: Explanation) -> Looked {
+fn explained(
+    example: &Example<'_>,
+    prediction: &Prediction,
+    explanation: Explanation,
+) -> ExplainedQuestion {
     let question = &example.question;
     let texts = |words: &[base::WordId]| -> Vec<String> {
         words.iter().map(|&word| question.word(word).to_owned()).collect()
     };
-    let window = |look: Look| Window {
-        words: look.words,
-        candidate: look.candidate,
-        mention: look.instance,
-        weight: f64::from(look.weight),
-        score: look.score.map(f64::from),
-        is_supporting: look.is_supporting,
-    };
-    Looked {
+    ExplainedQuestion {
         id: prediction.id.clone(),
         class: prediction.class,
         split: prediction.split,
         book: prediction.book.clone(),
         context: question.context.iter().map(|sentence| texts(sentence)).collect(),
         query: texts(question.query),
-        query_window: explanation.query,
         candidates: prediction.candidates.clone(),
         scores: prediction.scores.clone(),
         answer: prediction.answer,
         predicted: prediction.predicted,
-        windows: explanation.looks.into_iter().map(window).collect(),
+        explanation,
     }
 }

@@ -56,7 +56,7 @@ pub fn report(
             label,
             settings: Vec::new(),
             runs,
-            looked: Vec::new(),
+            explained: Vec::new(),
         })
     };
     let report = Report {

@@ -50,7 +50,6 @@ mod words;
 pub use contract::answering::score_all;
 pub use contract::device::DeviceChoice;
 pub use contract::error::{Error, Result};
-pub use contract::explanation::{Explanation, Look};
 pub use contract::folder::{Manifest, check_place, load, load_on, read_manifest, save};
 pub use contract::method::{LoadRequest, Method, Model};
 pub use contract::provenance::{Mismatch, Program, Provenance};
@@ -59,6 +58,7 @@ pub use contract::settings::{Range, Setting, Settings};
 pub use contract::training::{Event, Reporter, SplitView, Training};
 pub use kneser_ney::language_model::NGRAMS;
 pub use kneser_ney::plain::from_language_model;
+pub use questions::{Explanation, Span};
 
 /// Hashes of the code that methods depend on, for [`Method::sources`].
 mod sources {

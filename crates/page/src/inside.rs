@@ -4,8 +4,7 @@
 use std::ops::Range;
 
 use corpus::detokenise::{self, Spaced, spaced};
-use models::{Explanation, Look};
-use questions::{BLANK, Question};
+use questions::{BLANK, Explanation, Question};
 use serde::Serialize;
 
 /// How many strengths can be told apart; 0 is none.
@@ -62,18 +61,18 @@ pub struct ListedLook {
 
 /// The context of a question, drawn with what was looked at.
 pub fn context(question: &Question<'_>, explanation: &Explanation) -> Vec<Sentence> {
-    let strengths = strengths(&explanation.looks);
+    let strengths = explanation.strengths();
     let mut start = 0;
     let sentence = |words: &[base::WordId]| {
         let texts: Vec<&str> = words.iter().map(|&word| question.word(word)).collect();
         let mut tokens = plain(&texts, start);
         start += words.len();
-        for (look, strength) in explanation.looks.iter().zip(&strengths) {
+        for (look, strength) in explanation.spans.iter().zip(&strengths) {
             let level = 1 + ((STRENGTHS - 1.0) * strength).round() as u8;
             for token in tokens.iter_mut().filter(|token| look.words.contains(&token.place)) {
                 token.strength = token.strength.max(level);
                 token.is_supporting |= look.is_supporting;
-                token.is_instance |= look.instance == Some(token.place);
+                token.is_instance |= look.mention == Some(token.place);
             }
         }
         join(&mut tokens);
@@ -104,15 +103,15 @@ fn join(tokens: &mut [Token]) {
 
 /// The strongest looks.
 pub fn looks(question: &Question<'_>, explanation: &Explanation) -> Vec<ListedLook> {
-    let strengths = strengths(&explanation.looks);
+    let strengths = explanation.strengths();
     let words: Vec<&str> =
         question.context.words().iter().map(|&word| question.word(word)).collect();
-    let mut order: Vec<usize> = (0..explanation.looks.len()).collect();
+    let mut order: Vec<usize> = (0..explanation.spans.len()).collect();
     order.sort_by(|&a, &b| strengths[b].total_cmp(&strengths[a]));
     let listed = order.into_iter().take(LISTED).filter_map(|place| {
-        let look = &explanation.looks[place];
+        let look = &explanation.spans[place];
         let range = look.words.start.min(words.len())..look.words.end.min(words.len());
-        let middle = look.instance.filter(|at| *at < words.len());
+        let middle = look.mention.filter(|at| *at < words.len());
         let sentence = sentence_of(question, middle.unwrap_or(range.start))?;
         Some(ListedLook {
             sentence: sentence + 1,
@@ -143,10 +142,6 @@ fn plain(texts: &[&str], start: usize) -> Sentence {
         is_gap: false,
     };
     spaced(texts).into_iter().enumerate().map(token).collect()
-}
-
-fn strengths(looks: &[Look]) -> Vec<f64> {
-    report::strengths(&looks.iter().map(|look| f64::from(look.weight)).collect::<Vec<_>>())
 }
 
 /// A weight with three digits that count.
@@ -184,14 +179,16 @@ fn snippet(
 
 #[cfg(test)]
 mod tests {
+    use questions::Span;
+
     use super::*;
     use crate::fixture;
 
-    fn look(words: Range<usize>, instance: usize, weight: f32) -> Look {
-        Look {
+    fn look(words: Range<usize>, instance: usize, weight: f32) -> Span {
+        Span {
             words,
             candidate: Some(0),
-            instance: Some(instance),
+            mention: Some(instance),
             weight,
             score: None,
             is_supporting: weight > 0.5,
@@ -204,7 +201,7 @@ mod tests {
         let question = set.example(0).question;
         // The bear0 saw | the hen0 <script>…
         let looks = vec![look(0..3, 1, 0.8), look(2..5, 4, 0.2)];
-        let explanation = Explanation { looks, query: Some(0..2) };
+        let explanation = Explanation { spans: looks, query: Some(0..2) };
         let drawn = context(&question, &explanation);
         let strengths: Vec<u8> = drawn.iter().flatten().map(|token| token.strength).collect();
         // 1 + 4 · 0.8/0.8 = 5 and 1 + 4 · 0.2/0.8 = 2.
@@ -225,7 +222,7 @@ mod tests {
         let set = fixture::set();
         let question = set.example(0).question;
         let explanation =
-            Explanation { looks: vec![look(0..3, 1, -7.0), look(3..5, 4, -2.0)], query: None };
+            Explanation { spans: vec![look(0..3, 1, -7.0), look(3..5, 4, -2.0)], query: None };
         let listed = super::looks(&question, &explanation);
         let row = |look: &ListedLook| (look.sentence, look.weight.clone(), look.percent);
         assert_eq!(
@@ -240,7 +237,7 @@ mod tests {
     fn looks_outside_the_context_do_no_harm() {
         let set = fixture::set();
         let question = set.example(0).question;
-        let explanation = Explanation { looks: vec![look(90..99, 95, 1.0)], query: Some(7..9) };
+        let explanation = Explanation { spans: vec![look(90..99, 95, 1.0)], query: Some(7..9) };
         assert!(super::looks(&question, &explanation).is_empty());
         assert_eq!(context(&question, &explanation).len(), 2);
     }

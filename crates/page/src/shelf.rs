@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use base::Vocabulary;
 use evaluation::{Prediction, Predictions, QuestionIndex};
-use models::{Explanation, Model, Scores};
-use questions::{Question, QuestionSet, Split};
+use models::{Model, Scores};
+use questions::{Explanation, Question, QuestionSet, Split};
 
 use crate::Result;
 

@@ -5,6 +5,7 @@
 
 mod build;
 mod error;
+mod explanation;
 #[cfg(test)]
 mod fixtures;
 mod flaw;
@@ -23,6 +24,7 @@ pub use build::{
     SplitFile, draw_splits,
 };
 pub use error::{At, Error, Result};
+pub use explanation::{Explanation, Span};
 pub use flaw::Flaw;
 pub use formats::base128::Damage;
 pub use formats::open::{OpenOptions, Warnings};

@@ -163,7 +163,7 @@ fn rows<'a>(set: &'a QuestionSet, kind: TableKind, rng: &mut impl Rng) -> Result
             label: row.label().to_owned(),
             settings: Vec::new(),
             runs: vec![simulated(set, &figures, 1, rng)?],
-            looked: Vec::new(),
+            explained: Vec::new(),
         });
     }
     let mut beyond = rows.last().expect("the paper has rows").clone();
@@ -194,7 +194,7 @@ fn curve<'a>(set: &'a QuestionSet, rng: &mut impl Rng) -> Result<Vec<Row<'a>>> {
                 label: String::new(),
                 settings: settings.map(|(k, v)| (k.to_owned(), v.to_owned())).to_vec(),
                 runs: seeds.map(|s| simulated(set, &figures, s, rng)).collect::<Result<_>>()?,
-                looked: Vec::new(),
+                explained: Vec::new(),
             });
         }
     }

@@ -62,7 +62,7 @@ pub fn row<'a>(set: &'a QuestionSet, name: &str, is_right: impl Fn(usize) -> boo
         label: name.to_owned(),
         settings: Vec::new(),
         runs: vec![Run { seed: 1, version: "0.1.0".to_owned(), predictions }],
-        looked: Vec::new(),
+        explained: Vec::new(),
     }
 }
 

@@ -14,11 +14,11 @@ mod csv;
 mod curve;
 mod details;
 mod error;
+mod explained;
 mod files;
 mod grid;
 mod latex;
 mod layout;
-mod looked;
 mod markdown;
 mod number;
 mod page;
@@ -37,8 +37,8 @@ use evaluation::MatchedPredictions;
 use questions::{QuestionSet, Statistics};
 
 pub use error::Error;
+pub use explained::ExplainedQuestion;
 use files::{FileKind, PAGE, TABLE_1};
-pub use looked::{Looked, Window, strengths};
 pub use number::{count as thousands, interval, share};
 pub use paper::TableKind;
 pub use passage::book_title;
@@ -76,7 +76,7 @@ pub struct Row<'a> {
     /// One run a seed; figures of several seeds are means.
     pub runs: Vec<Run<'a>>,
     /// What it looked at in some questions (Figure 2), where it is known.
-    pub looked: Vec<Looked>,
+    pub explained: Vec<ExplainedQuestion>,
 }
 
 /// The answers of one trained model.

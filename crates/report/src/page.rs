@@ -20,7 +20,7 @@ use crate::grid::Grid;
 use crate::paper::PEOPLE_WITH_CONTEXT;
 use crate::passage::Passage;
 use crate::table::{Figures, Table, TableRow};
-use crate::{Error, Looked, Report, Row, layout, number};
+use crate::{Error, ExplainedQuestion, Report, Row, layout, number};
 
 pub use alone::{bare, stand_alone};
 
@@ -41,7 +41,7 @@ struct PageView<'a> {
     sections: Vec<SectionView<'a>>,
     missed: Option<MissedView<'a>>,
     people: Vec<PeopleOfRow>,
-    looked: Vec<LookedView<'a>>,
+    explained: Vec<ExplainedView<'a>>,
     caption: String,
     made: MadeView<'a>,
 }
@@ -87,14 +87,14 @@ struct MissedQuestion<'a> {
 
 /// What a model looked at.
 #[derive(Serialize)]
-struct LookedView<'a> {
+struct ExplainedView<'a> {
     label: &'a str,
-    questions: Vec<LookedQuestion>,
+    questions: Vec<ExplainedFigure>,
 }
 
 /// The figure is HTML already.
 #[derive(Serialize)]
-struct LookedQuestion {
+struct ExplainedFigure {
     summary: String,
     figure: String,
 }
@@ -160,7 +160,7 @@ pub fn write(
         sections: sections.iter().map(section_view).collect(),
         missed: missed.map(missed_view),
         people: people::people(report)?,
-        looked: first.map(|table| looked_views(report, table)).unwrap_or_default(),
+        explained: first.map(|table| explained_views(report, table)).unwrap_or_default(),
         caption: first.map(caption).unwrap_or_default(),
         made: made(report, tables),
     };
@@ -186,20 +186,20 @@ fn curve_view(curve: &Curve) -> ChartView {
     ChartView { wide: curve.wide(), narrow: curve.narrow(), legend: curve.legend() }
 }
 
-fn looked_views<'a>(report: &Report<'_>, table: &'a Table) -> Vec<LookedView<'a>> {
+fn explained_views<'a>(report: &Report<'_>, table: &'a Table) -> Vec<ExplainedView<'a>> {
     let view = |(number, row): (usize, &'a TableRow)| {
-        let looked = &report.rows[row.ours?].looked;
-        let question = |(place, looked): (usize, &Looked)| LookedQuestion {
+        let explained = &report.rows[row.ours?].explained;
+        let question = |(place, explained): (usize, &ExplainedQuestion)| ExplainedFigure {
             summary: format!(
                 "{}: {}, {}",
-                looked.class.map_or("Question", questions::WordClass::label),
-                looked.candidates[looked.predicted],
-                looked.verdict()
+                explained.class.map_or("Question", questions::WordClass::label),
+                explained.candidates[explained.predicted],
+                explained.verdict()
             ),
-            figure: looked.figure(&format!("looked-{number}-{place}")),
+            figure: explained.figure(&format!("looked-{number}-{place}")),
         };
-        let questions: Vec<LookedQuestion> = looked.iter().enumerate().map(question).collect();
-        (!questions.is_empty()).then_some(LookedView { label: &row.label, questions })
+        let questions: Vec<ExplainedFigure> = explained.iter().enumerate().map(question).collect();
+        (!questions.is_empty()).then_some(ExplainedView { label: &row.label, questions })
     };
     table.rows.iter().enumerate().filter_map(view).collect()
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use goldilocks::models::DeviceChoice;
 use goldilocks::questions::Split;
-use goldilocks::report::Looked;
+use goldilocks::report::ExplainedQuestion;
 use goldilocks::{find_question, load_model, question_number, sets, write_file};
 
 use crate::args::{self, SelectionArgs};
@@ -43,8 +43,8 @@ pub struct Options {
 
 /// Finds the question, asks the model, prints and draws.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
-    let drawings: [(&Option<PathBuf>, fn(&Looked) -> String); 2] =
-        [(&options.html, Looked::html), (&options.svg, Looked::svg)];
+    let drawings: [(&Option<PathBuf>, fn(&ExplainedQuestion) -> String); 2] =
+        [(&options.html, ExplainedQuestion::html), (&options.svg, ExplainedQuestion::svg)];
     let (model, _) = load_model(&options.model, DeviceChoice::Cpu, progress)?;
     let selection = options.selection.options();
     let splits = match &options.selection.on[..] {

@@ -20,7 +20,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::report::{Looked, Run};
+use ::report::{ExplainedQuestion, Run};
 use evaluation::{Prediction, Predictions, QuestionIndex, ensemble, exclude_cooccurrences};
 use models::Model;
 use questions::{QuestionSet, Split};
@@ -151,14 +151,14 @@ impl Engine<'_> {
     }
 
     /// What the first seed of a row looked at; nothing for models that look at nothing in particular.
-    pub fn looked(&self, row: &PlannedRow) -> Result<Vec<Looked>> {
+    pub fn explained(&self, row: &PlannedRow) -> Result<Vec<ExplainedQuestion>> {
         let path = self.explanations(&row.trained_as);
         if !path.exists() {
             return Ok(Vec::new());
         }
         let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
         let damaged = |message: String| Error::Corrupt { path: path.clone(), message };
-        let read = |line: &str| match serde_json::from_str::<Looked>(line) {
+        let read = |line: &str| match serde_json::from_str::<ExplainedQuestion>(line) {
             Ok(looked) if looked.is_whole() => Ok(looked),
             Ok(looked) => Err(damaged(format!("places beyond the text of `{}`", looked.id))),
             Err(error) => Err(damaged(error.to_string())),

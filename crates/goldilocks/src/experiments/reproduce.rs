@@ -146,7 +146,7 @@ fn rows<'s>(
             label,
             settings: row.changed.clone(),
             runs: engine.runs(row)?,
-            looked: if experiment.figure_2 { engine.looked(row)? } else { Vec::new() },
+            explained: if experiment.figure_2 { engine.explained(row)? } else { Vec::new() },
         });
     }
     for Combination { name, label, of } in experiment.combinations() {
@@ -158,7 +158,7 @@ fn rows<'s>(
             label: label.clone(),
             settings: Vec::new(),
             runs: engine.combined_runs(name, &members)?,
-            looked: Vec::new(),
+            explained: Vec::new(),
         });
     }
     Ok(rows)

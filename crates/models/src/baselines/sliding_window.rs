@@ -13,7 +13,7 @@ use questions::Question;
 use crate::contract::scorer::{PerQuestion, ScoreQuestion};
 use crate::sources;
 use crate::words::lowercase::{Lowercase, LowercaseQuestion};
-use crate::{Explanation, Look, Method, Model, Result, Scorer};
+use crate::{Explanation, Method, Model, Result, Scorer, Span};
 
 pub(crate) const METHOD: Method = Method {
     name: "sliding-window",
@@ -49,15 +49,15 @@ impl ScoreQuestion for Slider {
     fn explain(&self, question: &Question<'_>, (): &mut ()) -> Explanation {
         let query = Some(0..question.query.len());
         let question = self.0.question(question);
-        let looks = overlaps(&question).enumerate().map(|(candidate, (weight, words))| Look {
+        let spans = overlaps(&question).enumerate().map(|(candidate, (weight, words))| Span {
             words,
             candidate: Some(candidate),
-            instance: None,
+            mention: None,
             weight,
             score: None,
             is_supporting: false,
         });
-        Explanation { looks: looks.collect(), query }
+        Explanation { spans: spans.collect(), query }
     }
 }
 
@@ -128,8 +128,8 @@ mod tests {
             assert!((score - expected).abs() < 1e-6, "{scores:?}");
         }
         assert_eq!(scores[2], scores[3], "a tie is exact");
-        let looks = explain(&Arc::new(SlidingWindow), &set.example(0).question).looks;
-        assert_eq!((looks[0].words.clone(), looks[0].weight), (0..3, scores[0]));
+        let spans = explain(&Arc::new(SlidingWindow), &set.example(0).question).spans;
+        assert_eq!((spans[0].words.clone(), spans[0].weight), (0..3, scores[0]));
     }
 
     /// Algorithm 1 word by word, with strings.

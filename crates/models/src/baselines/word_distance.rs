@@ -18,7 +18,7 @@ use crate::contract::settings;
 use crate::sources;
 use crate::words::lowercase::{Lowercase, LowercaseQuestion};
 use crate::{
-    Error, Event, Explanation, LoadRequest, Look, Method, Model, Result, Scorer, Setting, Settings,
+    Error, Event, Explanation, LoadRequest, Method, Model, Result, Scorer, Setting, Settings, Span,
     Training,
 };
 
@@ -125,18 +125,18 @@ impl ScoreQuestion for Aligner {
 
     fn explain(&self, question: &Question<'_>, (): &mut ()) -> Explanation {
         let alignments = Alignments::new(&self.lowercase.question(question));
-        let looks = (0..question.candidates.len()).filter_map(|candidate| {
+        let spans = (0..question.candidates.len()).filter_map(|candidate| {
             let (penalty, best) = alignments.best(candidate, self.max_penalty)?;
-            Some(Look {
+            Some(Span {
                 words: best.stretch.clone(),
                 candidate: Some(candidate),
-                instance: Some(best.instance),
+                mention: Some(best.instance),
                 weight: -(penalty as f32),
                 score: None,
                 is_supporting: false,
             })
         });
-        Explanation { looks: looks.collect(), query: Some(0..question.query.len()) }
+        Explanation { spans: spans.collect(), query: Some(0..question.query.len()) }
     }
 }
 
@@ -238,12 +238,12 @@ mod tests {
         // hen at 8: s = a hen, cut at the end: the 5, ran 5. owl: nowhere, 2 · 5 + 1.
         assert_eq!(score(&model, &set.example(0).question), [-10.0, -5.0, -11.0]);
         let explanation = explain(&model, &set.example(0).question);
-        let looks: Vec<_> = explanation
-            .looks
+        let spans: Vec<_> = explanation
+            .spans
             .into_iter()
-            .map(|look| (look.words, look.instance, look.weight))
+            .map(|span| (span.words, span.mention, span.weight))
             .collect();
-        assert_eq!(looks, [(1..4, Some(2), -10.0), (4..7, Some(5), -5.0)]);
+        assert_eq!(spans, [(1..4, Some(2), -10.0), (4..7, Some(5), -5.0)]);
     }
 
     /// A double loop over the query and s.

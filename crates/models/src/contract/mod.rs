@@ -3,7 +3,6 @@
 pub(crate) mod answering;
 pub(crate) mod device;
 pub(crate) mod error;
-pub(crate) mod explanation;
 pub(crate) mod folder;
 pub(crate) mod method;
 pub(crate) mod provenance;

@@ -133,22 +133,22 @@ mod tests {
         let question = asked.example(0).question;
         let explanation = explain(&model, &question);
         assert_eq!(explanation.query, Some(0..3));
-        let looks = explanation.looks;
-        let places: Vec<_> = looks.iter().map(|look| (look.words.clone(), look.instance)).collect();
+        let spans = explanation.spans;
+        let places: Vec<_> = spans.iter().map(|span| (span.words.clone(), span.mention)).collect();
         assert_eq!(places, [(0..3, Some(1)), (3..6, Some(4)), (6..8, Some(7))]);
-        let candidates: Vec<_> = looks.iter().map(|look| look.candidate).collect();
+        let candidates: Vec<_> = spans.iter().map(|span| span.candidate).collect();
         assert_eq!(candidates, [Some(1), Some(0), Some(1)]);
-        let total: f32 = looks.iter().map(|look| look.weight).sum();
+        let total: f32 = spans.iter().map(|span| span.weight).sum();
         assert!((total - 1.0).abs() < 1e-6);
         let scores = score(&model, &question);
         // `zed` and `Zed` share both windows; in the middle of a sentence the small one is likelier.
         assert!(scores[1] > scores[2]);
         let both = scores[1].exp() + scores[2].exp();
-        assert!((both - looks[0].weight - looks[2].weight).abs() < 1e-5);
-        let supporting: Vec<_> = looks.iter().filter(|look| look.is_supporting).collect();
+        assert!((both - spans[0].weight - spans[2].weight).abs() < 1e-5);
+        let supporting: Vec<_> = spans.iter().filter(|span| span.is_supporting).collect();
         assert_eq!(supporting.len(), 1);
-        let of_predicted = looks.iter().filter(|look| look.candidate == supporting[0].candidate);
-        assert!(of_predicted.into_iter().all(|look| look.weight <= supporting[0].weight));
+        let of_predicted = spans.iter().filter(|span| span.candidate == supporting[0].candidate);
+        assert!(of_predicted.into_iter().all(|span| span.weight <= supporting[0].weight));
     }
 
     #[test]

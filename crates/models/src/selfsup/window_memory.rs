@@ -18,7 +18,7 @@ use crate::selfsup::settings::Config;
 use crate::words::case_twins::tell_apart;
 use crate::words::dictionary::Dictionary;
 use crate::words::lowercase::Lowercase;
-use crate::{Explanation, LoadRequest, Look, Model, Result, Scorer, Settings};
+use crate::{Explanation, LoadRequest, Model, Result, Scorer, Settings, Span};
 
 /// What the table is called on disk.
 pub(crate) const EMBEDDINGS: &str = "embeddings";
@@ -143,16 +143,16 @@ impl ScoreQuestion for WindowScorer {
         };
         let supporting = highest(attention, |memory| Some(form(memory)) == predicted);
         let layout = &self.model.layout;
-        let looks = (0..memories.len())
-            .map(|memory| Look {
+        let spans = (0..memories.len())
+            .map(|memory| Span {
                 words: layout.words_of(question, memories.instances[memory] as usize),
                 candidate: Some(usize::from(memories.candidates[memory])),
-                instance: Some(memories.instances[memory] as usize),
+                mention: Some(memories.instances[memory] as usize),
                 weight: attention[memory],
                 score: Some(matching.scores[memory]),
                 is_supporting: Some(memory) == supporting,
             })
             .collect();
-        Explanation { looks, query: Some(layout.words_of_query(question)) }
+        Explanation { spans, query: Some(layout.words_of_query(question)) }
     }
 }

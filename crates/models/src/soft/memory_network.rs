@@ -213,13 +213,13 @@ mod tests {
         let example = training.valid.example(0);
         let told = explain(&model, &example.question);
         assert_eq!(told.query, Some(1..3));
-        assert_eq!(told.looks.len(), 6);
-        let sum: f32 = told.looks.iter().map(|look| look.weight).sum();
+        assert_eq!(told.spans.len(), 6);
+        let sum: f32 = told.spans.iter().map(|look| look.weight).sum();
         assert!((sum - 1.0).abs() < 1e-5);
-        let best = told.looks.iter().max_by(|a, b| a.weight.total_cmp(&b.weight)).unwrap();
+        let best = told.spans.iter().max_by(|a, b| a.weight.total_cmp(&b.weight)).unwrap();
         assert_eq!(best.candidate, example.answer);
         // Each name is the second of three tokens, in the middle of its window.
-        let instance = best.instance.unwrap();
+        let instance = best.mention.unwrap();
         assert_eq!((instance % 3, best.words.clone()), (1, instance - 1..instance + 2));
     }
 
@@ -236,7 +236,7 @@ mod tests {
         let training = Training::new(&set, 1, &|_| ());
         let model = (SENTENTIAL_MEMORY.train)(&settings, &training).unwrap();
         let told = explain(&model, &set.example(0).question);
-        let places: Vec<_> = told.looks.into_iter().map(|look| look.words).collect();
+        let places: Vec<_> = told.spans.into_iter().map(|look| look.words).collect();
         assert_eq!((places.len(), places[0].clone()), (1, 0..2));
     }
 

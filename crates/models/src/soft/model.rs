@@ -27,7 +27,7 @@ use crate::words::case_twins::tell_apart;
 use crate::words::dictionary::Dictionary;
 use crate::words::lowercase::Lowercase;
 use crate::{
-    Error, Explanation, LoadRequest, Look, Model, Result, Scorer, Settings, SplitView, Training,
+    Error, Explanation, LoadRequest, Model, Result, Scorer, Settings, Span, SplitView, Training,
 };
 
 /// A thousandth of what the memories of a typical question get each.
@@ -317,20 +317,20 @@ impl Answers<'_> {
         let origins = self.format.origins(question, &self.words);
         // An empty sentence is a memory, but there is nothing to be seen of it.
         let seen = origins.into_iter().enumerate().filter(|(_, origin)| !origin.words.is_empty());
-        let looks = seen.map(|(memory, origin)| {
+        let spans = seen.map(|(memory, origin)| {
             // Chosen: of several hops, the mean.
             let mean = |of_hops: &[Vec<f32>]| {
                 of_hops.iter().map(|hop| hop[memory]).sum::<f32>() / of_hops.len() as f32
             };
-            Look {
+            Span {
                 words: origin.words,
                 candidate: origin.mention.map(|(candidate, _)| candidate),
-                instance: origin.mention.map(|(_, instance)| instance),
+                mention: origin.mention.map(|(_, instance)| instance),
                 weight: mean(&attention),
                 score: Some(mean(&matches)),
                 is_supporting: false,
             }
         });
-        Explanation { looks: looks.collect(), query: Some(self.format.query_words(question)) }
+        Explanation { spans: spans.collect(), query: Some(self.format.query_words(question)) }
     }
 }

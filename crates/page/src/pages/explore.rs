@@ -7,8 +7,7 @@ use axum::http::StatusCode;
 use base::Vocabulary;
 use minijinja::context;
 use minijinja::value::Serde;
-use models::Explanation;
-use questions::{Example, Split, WordClass};
+use questions::{Example, Explanation, Split, WordClass};
 use serde::Serialize;
 
 use crate::excerpt::excerpt;
@@ -221,7 +220,7 @@ impl Looked {
                 let is_right = example.answer.map(|answer| answer == chosen);
                 columns.push((Column { name: answerer.name.clone(), is_right }, scores, chosen));
             }
-            if let Some((_, explanation)) = asked.filter(|(_, e)| !e.looks.is_empty()) {
+            if let Some((_, explanation)) = asked.filter(|(_, e)| !e.spans.is_empty()) {
                 explained.push((&answerer.name, explanation));
             }
         }

@@ -217,7 +217,7 @@ impl Drawn {
     fn of(question: &Question<'_>, mode: Mode) -> Self {
         let context = match mode {
             Mode::Query => vec![],
-            Mode::ContextQuery => inside::context(question, &models::Explanation::default()),
+            Mode::ContextQuery => inside::context(question, &questions::Explanation::default()),
         };
         let candidates = question.candidates.iter().map(|&c| question.word(c).to_owned());
         Self { context, query: inside::query(question, None), candidates: candidates.collect() }

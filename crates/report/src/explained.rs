@@ -1,6 +1,6 @@
 //! Figure 2: a question with what a model looked at before it answered → text, a drawing, a page.
 //!
-//! A [`Looked`] holds all its words, so it can be written as a line of JSON and drawn elsewhere.
+//! A [`ExplainedQuestion`] holds all its words, so it can be written as a line of JSON and drawn elsewhere.
 
 mod drawing;
 mod metrics;
@@ -8,7 +8,7 @@ mod terminal;
 
 use std::ops::Range;
 
-use questions::{Split, WordClass};
+use questions::{Explanation, Span, Split, WordClass};
 use serde::{Deserialize, Serialize};
 
 use crate::chart::escape;
@@ -16,7 +16,7 @@ use crate::{number, page};
 
 /// A question, the windows that were weighed, and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Looked {
+pub struct ExplainedQuestion {
     /// The question's id.
     pub id: String,
     /// The class of the missing word.
@@ -29,8 +29,6 @@ pub struct Looked {
     pub context: Vec<Vec<String>>,
     /// q, with `XXXXX` for the missing word.
     pub query: Vec<String>,
-    /// The words of the query that were compared with the windows.
-    pub query_window: Option<Range<usize>>,
     /// C.
     pub candidates: Vec<String>,
     /// One score a candidate.
@@ -39,26 +37,9 @@ pub struct Looked {
     pub answer: Option<usize>,
     /// The chosen candidate, as a place.
     pub predicted: usize,
-    /// The stretches of context that the model weighed.
-    pub windows: Vec<Window>,
-}
-
-/// A stretch of the context; places count the words of the context as one running text.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Window {
-    /// Its words.
-    pub words: Range<usize>,
-    /// The candidate that it speaks for, as a place.
-    pub candidate: Option<usize>,
-    /// The place of that candidate's mention.
-    pub mention: Option<usize>,
-    /// How much it counts, on the model's own scale.
-    pub weight: f64,
-    /// The match that its attention was made from, where the model has attention.
-    #[serde(default)]
-    pub score: Option<f64>,
-    /// Whether it is the supporting memory m̃ of §3.3.
-    pub is_supporting: bool,
+    /// What the model looked at.
+    #[serde(flatten)]
+    pub explanation: Explanation,
 }
 
 /// Whose window it is, which decides how it is drawn.
@@ -72,12 +53,12 @@ enum Whose {
     Other,
 }
 
-impl Looked {
+impl ExplainedQuestion {
     /// Whether every place is one of its text and candidates; a file from elsewhere may hold others.
     pub fn is_whole(&self) -> bool {
         let n_words = self.words().len();
         let is_candidate = |place: usize| place < self.candidates.len();
-        let is_window = |window: &Window| {
+        let is_window = |window: &Span| {
             window.words.start < n_words
                 && is_within(&window.words, n_words)
                 && window.mention.is_none_or(|mention| mention < n_words)
@@ -86,8 +67,12 @@ impl Looked {
         self.scores.len() == self.candidates.len()
             && is_candidate(self.predicted)
             && self.answer.is_none_or(is_candidate)
-            && self.query_window.as_ref().is_none_or(|window| is_within(window, self.query.len()))
-            && self.windows.iter().all(is_window)
+            && self
+                .explanation
+                .query
+                .as_ref()
+                .is_none_or(|window| is_within(window, self.query.len()))
+            && self.explanation.spans.iter().all(is_window)
     }
 
     /// For the terminal: 80 columns, no colour.
@@ -108,7 +93,7 @@ impl Looked {
     /// The drawing and the same as text, for a page; the id is unique in it.
     pub(crate) fn figure(&self, id: &str) -> String {
         format!(
-            "<figure class=\"looked\">{}</figure>\n<details><summary>The same as text</summary>\
+            "<figure class=\"explained\">{}</figure>\n<details><summary>The same as text</summary>\
              <pre tabindex=\"0\">{}</pre></details>\n",
             drawing::draw(self, id, false),
             escape(&self.text()),
@@ -147,7 +132,7 @@ impl Looked {
         ends.take_while(|&end| end <= word).count()
     }
 
-    fn whose(&self, window: &Window) -> Whose {
+    fn whose(&self, window: &Span) -> Whose {
         // Models that lower-case have the windows of one candidate for both of two that differ in case alone.
         let form = |candidate: usize| self.candidates[candidate].to_lowercase();
         match window.candidate.map(form) {
@@ -159,10 +144,9 @@ impl Looked {
     }
 
     /// The windows with how strong each is beside the strongest, from 0 to 1, the strongest first.
-    fn by_strength(&self) -> Vec<(f64, &Window)> {
-        let weights: Vec<f64> = self.windows.iter().map(|window| window.weight).collect();
-        let mut windows: Vec<(f64, &Window)> =
-            strengths(&weights).into_iter().zip(&self.windows).collect();
+    fn by_strength(&self) -> Vec<(f64, &Span)> {
+        let strengths = self.explanation.strengths().into_iter();
+        let mut windows: Vec<(f64, &Span)> = strengths.zip(&self.explanation.spans).collect();
         windows.sort_by(|a, b| b.0.total_cmp(&a.0));
         windows
     }
@@ -189,18 +173,6 @@ fn is_within(places: &Range<usize>, n: usize) -> bool {
     places.start <= places.end && places.end <= n
 }
 
-/// How strong windows of some weights are beside the strongest, from 0 to 1.
-pub fn strengths(weights: &[f64]) -> Vec<f64> {
-    let highest = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    // Attention starts at 0; penalties and other scores at the weakest.
-    let lowest = weights.iter().copied().fold(0.0, f64::min);
-    let strength = |weight: &f64| match highest > lowest {
-        true => (weight - lowest) / (highest - lowest),
-        false => 1.0,
-    };
-    weights.iter().map(strength).collect()
-}
-
 /// A weight or score: shares without their zero, other numbers to two places.
 fn printed(value: f64) -> String {
     let text = match value {
@@ -216,9 +188,9 @@ pub(crate) mod tests {
     use super::*;
 
     /// Two sentences, three windows, the query's window in the middle.
-    pub fn looked() -> Looked {
+    pub fn explained() -> ExplainedQuestion {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let window = |words: Range<usize>, candidate, mention, weight| Window {
+        let window = |words: Range<usize>, candidate, mention, weight: f32| Span {
             words,
             candidate: Some(candidate),
             mention: Some(mention),
@@ -226,7 +198,7 @@ pub(crate) mod tests {
             score: Some(3.0 + weight.ln()),
             is_supporting: weight == 0.5,
         };
-        Looked {
+        ExplainedQuestion {
             id: "0123456789abcdef".to_owned(),
             class: Some(WordClass::NamedEntity),
             split: Some(Split::Valid),
@@ -236,82 +208,91 @@ pub(crate) mod tests {
                 words("`` Wake up , Otto ! ''"),
             ],
             query: words("So XXXXX woke at last ."),
-            query_window: Some(0..4),
             candidates: words("Anna Otto hen"),
             scores: vec![0.25, 0.7, 0.05],
             answer: Some(0),
             predicted: 1,
-            windows: vec![
-                window(0..3, 0, 0, 0.25),
-                window(4..9, 1, 6, 0.5),
-                window(11..15, 1, 13, 0.2),
-            ],
+            explanation: Explanation {
+                query: Some(0..4),
+                spans: vec![
+                    window(0..3, 0, 0, 0.25),
+                    window(4..9, 1, 6, 0.5),
+                    window(11..15, 1, 13, 0.2),
+                ],
+            },
         }
     }
 
     #[test]
     fn a_word_is_found_in_its_sentence() {
-        let looked = looked();
-        assert_eq!([0, 8, 9, 15].map(|word| looked.sentence_of(word)), [0, 0, 1, 1]);
+        let explained = explained();
+        assert_eq!([0, 8, 9, 15].map(|word| explained.sentence_of(word)), [0, 0, 1, 1]);
     }
 
     #[test]
     fn strength_is_beside_the_strongest_and_penalties_start_at_the_weakest() {
-        let mut looked = looked();
-        let strengths = |looked: &Looked| -> Vec<(f64, usize)> {
-            looked.by_strength().iter().map(|(s, window)| (*s, window.words.start)).collect()
+        let mut explained = explained();
+        let strengths = |explained: &ExplainedQuestion| -> Vec<(f64, usize)> {
+            explained.by_strength().iter().map(|(s, window)| (*s, window.words.start)).collect()
         };
-        assert_eq!(strengths(&looked), [(1.0, 4), (0.5, 0), (0.4, 11)]);
+        assert_eq!(strengths(&explained), [(1.0, 4), (0.5, 0), (0.4, 11)]);
         let penalties = [-10.0, -5.0, -15.0];
-        looked.windows.iter_mut().zip(penalties).for_each(|(window, w)| window.weight = w);
-        assert_eq!(strengths(&looked), [(1.0, 4), (0.5, 0), (0.0, 11)]);
+        explained
+            .explanation
+            .spans
+            .iter_mut()
+            .zip(penalties)
+            .for_each(|(window, w)| window.weight = w);
+        assert_eq!(strengths(&explained), [(1.0, 4), (0.5, 0), (0.0, 11)]);
     }
 
     #[test]
     fn windows_are_the_returned_ones_the_right_ones_or_others() {
-        let mut looked = looked();
-        let whose: Vec<Whose> = looked.windows.iter().map(|window| looked.whose(window)).collect();
+        let mut explained = explained();
+        let whose: Vec<Whose> =
+            explained.explanation.spans.iter().map(|window| explained.whose(window)).collect();
         assert_eq!(whose, [Whose::Right, Whose::Returned, Whose::Returned]);
-        looked.predicted = 0;
-        let whose: Vec<Whose> = looked.windows.iter().map(|window| looked.whose(window)).collect();
+        explained.predicted = 0;
+        let whose: Vec<Whose> =
+            explained.explanation.spans.iter().map(|window| explained.whose(window)).collect();
         assert_eq!(whose, [Whose::Returned, Whose::Other, Whose::Other]);
-        looked.candidates[2] = "otto".to_owned();
-        looked.predicted = 2;
-        assert_eq!(looked.whose(&looked.windows[1]), Whose::Returned);
+        explained.candidates[2] = "otto".to_owned();
+        explained.predicted = 2;
+        assert_eq!(explained.whose(&explained.explanation.spans[1]), Whose::Returned);
     }
 
     #[test]
     fn it_can_be_written_and_drawn_elsewhere() {
-        let line = serde_json::to_string(&looked()).unwrap();
-        assert_eq!(serde_json::from_str::<Looked>(&line).unwrap(), looked());
+        let line = serde_json::to_string(&explained()).unwrap();
+        assert_eq!(serde_json::from_str::<ExplainedQuestion>(&line).unwrap(), explained());
     }
 
     #[test]
     fn places_beyond_the_text_are_noticed() {
-        assert!(looked().is_whole());
-        let harms: [fn(&mut Looked); 6] = [
-            |looked| looked.predicted = 3,
-            |looked| looked.answer = Some(3),
-            |looked| looked.scores.truncate(2),
-            |looked| looked.query_window = Some(0..7),
-            |looked| looked.windows[0].words = 16..16,
-            |looked| looked.windows[2].mention = Some(16),
+        assert!(explained().is_whole());
+        let harms: [fn(&mut ExplainedQuestion); 6] = [
+            |explained| explained.predicted = 3,
+            |explained| explained.answer = Some(3),
+            |explained| explained.scores.truncate(2),
+            |explained| explained.explanation.query = Some(0..7),
+            |explained| explained.explanation.spans[0].words = 16..16,
+            |explained| explained.explanation.spans[2].mention = Some(16),
         ];
         for harm in harms {
-            let mut looked = looked();
-            harm(&mut looked);
-            assert!(!looked.is_whole(), "{looked:?}");
+            let mut explained = explained();
+            harm(&mut explained);
+            assert!(!explained.is_whole(), "{explained:?}");
         }
     }
 
     #[test]
     fn log_probabilities_are_shown_as_shares() {
-        let mut looked = looked();
-        looked.scores = [0.25, 0.7, 0.05].map(f64::ln).to_vec();
+        let mut explained = explained();
+        explained.scores = [0.25, 0.7, 0.05].map(f64::ln).to_vec();
         let ranked = [(1, ".70"), (0, ".25"), (2, ".05")];
-        assert_eq!(looked.ranked(), ranked.map(|(place, text)| (place, text.to_owned())));
-        looked.scores = vec![-3.0, -2.0, -4.0];
-        assert_eq!(looked.ranked()[0], (1, "−2".to_owned()));
+        assert_eq!(explained.ranked(), ranked.map(|(place, text)| (place, text.to_owned())));
+        explained.scores = vec![-3.0, -2.0, -4.0];
+        assert_eq!(explained.ranked()[0], (1, "−2".to_owned()));
     }
 
     #[test]

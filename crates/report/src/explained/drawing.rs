@@ -1,13 +1,13 @@
-//! A [`Looked`] as a drawing, as in Figure 2: the story, every window circled, the stronger the darker; those of
+//! A [`ExplainedQuestion`] as a drawing, as in Figure 2: the story, every window circled, the stronger the darker; those of
 //! the returned answer red, the query's window blue. The kind of outline tells them apart without colour.
 
 use std::fmt::Write;
 
 use corpus::detokenise::{joins_next, joins_previous, typeset};
-use questions::BLANK_WORD;
+use questions::{BLANK_WORD, Span};
 
 use super::metrics::width;
-use super::{Looked, Whose, Window, printed};
+use super::{ExplainedQuestion, Whose, printed};
 use crate::chart::escape;
 use crate::text::wrap;
 
@@ -32,11 +32,11 @@ struct Placed {
 }
 
 /// Draws; the id is that of its title and description. A file of its own says what the outlines mean.
-pub fn draw(looked: &Looked, id: &str, is_file: bool) -> String {
+pub fn draw(explained: &ExplainedQuestion, id: &str, is_file: bool) -> String {
     let mut bottom = 4.0;
     let mut words = Vec::new();
     let mut numbers = String::new();
-    for (number, sentence) in (1..).zip(&looked.context) {
+    for (number, sentence) in (1..).zip(&explained.context) {
         let baseline = bottom + LINE;
         let _ = write!(
             numbers,
@@ -46,23 +46,23 @@ pub fn draw(looked: &Looked, id: &str, is_file: bool) -> String {
         words.extend(place(sentence, &mut bottom));
     }
     bottom += 12.0;
-    let query = place(&looked.query, &mut bottom);
+    let query = place(&explained.query, &mut bottom);
 
     let mut boxes = String::new();
-    let windows = looked.by_strength();
+    let windows = explained.by_strength();
     // The strongest come last, on top of the others.
     for &(strength, window) in windows.iter().rev() {
-        circle(&mut boxes, looked, &words[window.words.clone()], (strength, window));
+        circle(&mut boxes, explained, &words[window.words.clone()], (strength, window));
     }
-    weights(&mut boxes, looked, &words, &windows);
-    if let Some(window) = &looked.query_window {
+    weights(&mut boxes, explained, &words, &windows);
+    if let Some(window) = &explained.explanation.query {
         let outline = outlines(&query[window.clone()]);
         let _ = write!(boxes, "<g class=\"look query\" fill-opacity=\".12\">{outline}</g>");
     }
     let mut text = String::new();
     runs(&mut text, &words);
     runs(&mut text, &query);
-    let foot = foot(looked, &mut bottom);
+    let foot = foot(explained, &mut bottom);
     let height = bottom + 14.0;
     let paper = if is_file {
         format!("<rect class=\"paper\" width=\"{WIDTH}\" height=\"{height:.0}\"/>")
@@ -73,18 +73,18 @@ pub fn draw(looked: &Looked, id: &str, is_file: bool) -> String {
         "<svg viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" aria-labelledby=\"{id}-title {id}-description\">\
          <title id=\"{id}-title\">{}</title><desc id=\"{id}-description\">{}</desc>\
          {paper}{boxes}{numbers}<g class=\"tale\">{text}</g>{foot}</svg>",
-        escape(&looked.heading()),
-        escape(&description(looked)),
+        escape(&explained.heading()),
+        escape(&description(explained)),
     )
 }
 
-fn description(looked: &Looked) -> String {
-    let strongest = looked.by_strength().first().map_or(String::new(), |(_, window)| {
-        let words = looked.words()[window.words.clone()].join(" ");
-        format!(" The strongest of {} windows: {words}.", looked.windows.len())
+fn description(explained: &ExplainedQuestion) -> String {
+    let strongest = explained.by_strength().first().map_or(String::new(), |(_, window)| {
+        let words = explained.words()[window.words.clone()].join(" ");
+        format!(" The strongest of {} windows: {words}.", explained.explanation.spans.len())
     });
-    let answer = &looked.candidates[looked.predicted];
-    format!("The model answers {answer}, {}.{strongest}", looked.verdict())
+    let answer = &explained.candidates[explained.predicted];
+    format!("The model answers {answer}, {}.{strongest}", explained.verdict())
 }
 
 /// Sets words in lines from the bottom of what is there, and moves the bottom down.
@@ -139,18 +139,23 @@ fn class(whose: Whose) -> &'static str {
     }
 }
 
-fn circle(svg: &mut String, looked: &Looked, words: &[Placed], (strength, window): (f64, &Window)) {
-    let score = window.score.map(|score| format!(", score {}", printed(score)));
+fn circle(
+    svg: &mut String,
+    explained: &ExplainedQuestion,
+    words: &[Placed],
+    (strength, window): (f64, &Span),
+) {
+    let score = window.score.map(|score| format!(", score {}", printed(score.into())));
     let tip = format!(
         "{}{}{}",
-        printed(window.weight),
+        printed(window.weight.into()),
         score.unwrap_or_default(),
         if window.is_supporting { ", the supporting memory" } else { "" }
     );
     let _ = write!(
         svg,
         "<g class=\"look {}\" fill-opacity=\"{:.2}\" stroke-width=\"{:.1}\"><title>{}</title>{}",
-        class(looked.whose(window)),
+        class(explained.whose(window)),
         0.02 + 0.3 * strength,
         0.8 + 1.4 * strength,
         escape(&tip),
@@ -160,7 +165,12 @@ fn circle(svg: &mut String, looked: &Looked, words: &[Placed], (strength, window
 }
 
 /// The weights above the mentions, of several windows about one mention the strongest's.
-fn weights(svg: &mut String, looked: &Looked, words: &[Placed], windows: &[(f64, &Window)]) {
+fn weights(
+    svg: &mut String,
+    explained: &ExplainedQuestion,
+    words: &[Placed],
+    windows: &[(f64, &Span)],
+) {
     let mut is_told = vec![false; words.len()];
     for (strength, window) in windows {
         let place = window.mention.unwrap_or(window.words.start);
@@ -175,11 +185,11 @@ fn weights(svg: &mut String, looked: &Looked, words: &[Placed], windows: &[(f64,
             svg,
             "<g class=\"look {}\"><path class=\"mention\" d=\"M{:.1} {:.1}h{:.1}\"/>\
              <text class=\"weight\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{star}{}</text></g>",
-            class(looked.whose(window)),
+            class(explained.whose(window)),
             word.x,
             word.baseline + 2.5,
             word.width,
-            printed(window.weight),
+            printed(window.weight.into()),
         );
     }
 }
@@ -199,7 +209,7 @@ fn outlines(words: &[Placed]) -> String {
 }
 
 /// The candidates with their scores, the verdict, and what the outlines mean.
-fn foot(looked: &Looked, bottom: &mut f64) -> String {
+fn foot(explained: &ExplainedQuestion, bottom: &mut f64) -> String {
     let mut svg = String::new();
     let mut line = |text: &str, class: &str, bottom: &mut f64| {
         *bottom += 20.0;
@@ -210,26 +220,28 @@ fn foot(looked: &Looked, bottom: &mut f64) -> String {
         );
     };
     *bottom += 14.0;
-    let ranked = looked.ranked();
+    let ranked = explained.ranked();
     let (first, rest) = ranked.split_first().expect("a question has candidates");
     line(
-        &format!("{} {}: {}", looked.candidates[first.0], first.1, looked.verdict()),
+        &format!("{} {}: {}", explained.candidates[first.0], first.1, explained.verdict()),
         "panel",
         bottom,
     );
     let rest: Vec<String> = rest
         .iter()
-        .map(|(place, score)| format!("{} {score}", looked.candidates[*place]))
+        .map(|(place, score)| format!("{} {score}", explained.candidates[*place]))
         .collect();
     for text in wrap(&rest.join(" · "), 110) {
         line(&text, "tick", bottom);
     }
-    let has = |whose: Whose| looked.windows.iter().any(|window| looked.whose(window) == whose);
+    let has = |whose: Whose| {
+        explained.explanation.spans.iter().any(|window| explained.whose(window) == whose)
+    };
     let kinds = [
         ("returned", "the returned answer’s windows", has(Whose::Returned)),
         ("right", "the right answer’s", has(Whose::Right)),
         ("other", "other windows", has(Whose::Other)),
-        ("query", "the query’s window", looked.query_window.is_some()),
+        ("query", "the query’s window", explained.explanation.query.is_some()),
     ];
     *bottom += 26.0;
     let mut x = LEFT;
@@ -249,7 +261,7 @@ fn foot(looked: &Looked, bottom: &mut f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::looked::tests::looked;
+    use crate::explained::tests::explained;
 
     #[test]
     fn boxes_hold_their_words_and_lines_stay_on_the_page() {
@@ -267,10 +279,10 @@ mod tests {
 
     #[test]
     fn every_window_is_circled_by_whose_it_is_and_marks_are_escaped() {
-        let mut looked = looked();
-        looked.candidates[2] = "<hen>".to_owned();
-        looked.context[0][3] = "<hen>".to_owned();
-        let svg = draw(&looked, "one", false);
+        let mut explained = explained();
+        explained.candidates[2] = "<hen>".to_owned();
+        explained.context[0][3] = "<hen>".to_owned();
+        let svg = draw(&explained, "one", false);
         let count = |text: &str| svg.matches(text).count();
         // One more of each in the line that says what they mean,
         // and one for each weight.

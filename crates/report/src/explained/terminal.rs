@@ -1,8 +1,8 @@
-//! A [`Looked`] for the terminal: the windows from the strongest on, then the candidates; 80 columns, no colour.
+//! A [`ExplainedQuestion`] for the terminal: the windows from the strongest on, then the candidates; 80 columns, no colour.
 
-use questions::BLANK_WORD;
+use questions::{BLANK_WORD, Span};
 
-use super::{Looked, Window, printed};
+use super::{ExplainedQuestion, printed};
 use crate::text::wrap;
 
 const WIDTH: usize = 80;
@@ -16,23 +16,25 @@ const LABEL: usize = 10;
 /// Stands for a space that lines are not broken at; no word has it.
 const SPACE: char = '\u{e000}';
 
-pub fn write(looked: &Looked) -> String {
-    let mut lines = wrap(&looked.heading(), WIDTH);
+pub fn write(explained: &ExplainedQuestion) -> String {
+    let mut lines = wrap(&explained.heading(), WIDTH);
     lines.push(String::new());
     let gap = format!("[{}]", SPACE.to_string().repeat(5));
     let or_gap = |word: &String| if word == BLANK_WORD { gap.clone() } else { word.clone() };
-    let query: Vec<String> = looked.query.iter().map(or_gap).collect();
+    let query: Vec<String> = explained.query.iter().map(or_gap).collect();
     lines.extend(labelled("Query", &query.join(" ")));
-    if let Some(window) = looked.query_window.clone().filter(|w| *w != (0..looked.query.len())) {
-        lines.extend(labelled("Window", &query[window].join(" ")));
+    if let Some(window) =
+        explained.explanation.query.clone().filter(|w| *w != (0..explained.query.len()))
+    {
+        lines.extend(labelled("Span", &query[window].join(" ")));
     }
     lines.push(String::new());
-    let windows = looked.by_strength();
+    let windows = explained.by_strength();
     if windows.iter().any(|(_, window)| window.score.is_some()) {
         lines.push("  attention        score  sentence".to_owned());
     }
     lines.extend(
-        windows.iter().take(SHOWN).map(|&(strength, window)| line(looked, strength, window)),
+        windows.iter().take(SHOWN).map(|&(strength, window)| line(explained, strength, window)),
     );
     if windows.len() > SHOWN {
         lines.push(format!("  … and {} weaker ones", windows.len() - SHOWN));
@@ -44,13 +46,13 @@ pub fn write(looked: &Looked) -> String {
         lines.push("  * the supporting memory".to_owned());
     }
     lines.push(String::new());
-    let candidates: Vec<String> = looked
+    let candidates: Vec<String> = explained
         .ranked()
         .into_iter()
-        .map(|(place, score)| format!("{}{SPACE}{score}", looked.candidates[place]))
+        .map(|(place, score)| format!("{}{SPACE}{score}", explained.candidates[place]))
         .collect();
     lines.extend(labelled("Answer", &candidates.join(&format!("{SPACE}{SPACE} "))));
-    lines.extend(labelled("", &looked.verdict()));
+    lines.extend(labelled("", &explained.verdict()));
     lines.iter().map(|line| format!("{}\n", line.replace(SPACE, " ").trim_end())).collect()
 }
 
@@ -62,18 +64,20 @@ fn labelled(label: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-fn line(looked: &Looked, strength: f64, window: &Window) -> String {
+fn line(explained: &ExplainedQuestion, strength: f64, window: &Span) -> String {
     let mark = if window.is_supporting { '*' } else { ' ' };
     let bar = "█".repeat((strength * BAR).round() as usize);
-    let sentence = 1 + looked.sentence_of(window.mention.unwrap_or(window.words.start));
-    let score = window.score.map_or(String::new(), |score| format!("{:>6} ", printed(score)));
-    let start = format!("{mark} {:>6} {bar:8} {score}{sentence:>4}  ", printed(window.weight));
-    format!("{start}{}", around_mention(looked, window, WIDTH - INDENT))
+    let sentence = 1 + explained.sentence_of(window.mention.unwrap_or(window.words.start));
+    let score =
+        window.score.map_or(String::new(), |score| format!("{:>6} ", printed(score.into())));
+    let start =
+        format!("{mark} {:>6} {bar:8} {score}{sentence:>4}  ", printed(window.weight.into()));
+    format!("{start}{}", around_mention(explained, window, WIDTH - INDENT))
 }
 
 /// As many words of a window around its mention as there is room for, `…` where text goes on.
-fn around_mention(looked: &Looked, window: &Window, room: usize) -> String {
-    let words = looked.words();
+fn around_mention(explained: &ExplainedQuestion, window: &Span, room: usize) -> String {
+    let words = explained.words();
     let shown = |place: usize| match window.mention {
         Some(mention) if mention == place => format!("▸{}◂", words[place]),
         _ => words[place].to_owned(),
@@ -108,7 +112,7 @@ fn around_mention(looked: &Looked, window: &Window, room: usize) -> String {
 mod tests {
     use expect_test::expect;
 
-    use crate::looked::tests::looked;
+    use crate::explained::tests::explained;
 
     #[test]
     fn the_terminal_shows_windows_candidates_and_the_verdict() {
@@ -116,7 +120,7 @@ mod tests {
             Question 0123456789abcdef, Named Entities, valid, The Two Hens
 
             Query     So [     ] woke at last .
-            Window    So [     ] woke at
+            Span    So [     ] woke at
 
               attention        score  sentence
             *    .50 ████████   2.31    1  … , and ▸Otto◂ slept . …
@@ -127,18 +131,18 @@ mod tests {
             Answer    Otto .70   Anna .25   hen .05
                       wrong: the answer is Anna
         "#]]
-        .assert_eq(&looked().text());
+        .assert_eq(&explained().text());
     }
 
     #[test]
     fn eighty_columns_are_enough_for_long_windows_and_many_of_them() {
-        let mut looked = looked();
-        looked.windows[0].words = 0..16;
-        looked.windows = vec![looked.windows; 6].concat();
-        looked.candidates[0] = "Wolfeschlegelsteinhausenbergerdorff".to_owned();
-        looked.query = vec!["hen".to_owned(); 60];
-        looked.query_window = None;
-        let text = looked.text();
+        let mut explained = explained();
+        explained.explanation.spans[0].words = 0..16;
+        explained.explanation.spans = vec![explained.explanation.spans; 6].concat();
+        explained.candidates[0] = "Wolfeschlegelsteinhausenbergerdorff".to_owned();
+        explained.query = vec!["hen".to_owned(); 60];
+        explained.explanation.query = None;
+        let text = explained.text();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         assert!(text.contains("… and 6 weaker ones"), "{text}");
     }
