@@ -48,16 +48,6 @@ pub fn worded(remedy: &Remedy) -> String {
         Remedy::MakePredictions => {
             "expected a file of predictions: `goldilocks answer MODELDIR SET -o FILE` makes one".into()
         }
-        Remedy::ImportArpa => "`goldilocks lm import` makes a model from an ARPA file".into(),
-        Remedy::SelectAnswered => {
-            "check that it is the right set; `--on` and `--class` select what was answered of it".into()
-        }
-        Remedy::SelectCommon => {
-            "answer the same set and splits with both models, or select what both answered with `--on` and `--class`; both files need `split`".into()
-        }
-        Remedy::MatchToQuestions => {
-            "lines need an `answer`; `--questions SET` takes it from the set".into()
-        }
         Remedy::ReplaceBook { .. } => format!("{remedy}: `build --skip-bad` skips such books"),
         Remedy::TrainTagger => "`goldilocks train-tagger` makes the weights again".into(),
         Remedy::UseCpu => "`--device cpu` needs no GPU".into(),
