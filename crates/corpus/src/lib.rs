@@ -12,6 +12,7 @@ pub mod gutenberg;
 mod read;
 mod sentences;
 mod tagged;
+#[cfg(feature = "tagger")]
 pub mod tagger;
 mod tags;
 pub mod tales;
@@ -20,6 +21,7 @@ mod words;
 pub use error::Error;
 pub use read::{books_in, read_text, text_of};
 pub use sentences::tokenise;
+#[cfg(feature = "tagger")]
 pub use tagger::Tagger;
 pub use tags::{Entity, PartOfSpeech};
 
