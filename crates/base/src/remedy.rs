@@ -54,7 +54,7 @@ pub enum Remedy {
     ReplaceBook { plain_text: bool },
     /// Train the tagger again, which writes its weights.
     TrainTagger,
-    /// Compute on the processor.
+    /// Compute on the CPU.
     UseCpu,
     /// Check that books are whole; look at how one is read and split.
     InspectBooks,
@@ -68,6 +68,13 @@ pub enum Remedy {
     TagBooks,
     /// Make a model that has a language model in it.
     MakeLanguageModel,
+
+    /// Compute on the CPU, or install what a GPU needs.
+    InstallCuda,
+    /// Use less memory, or the CPU in place of the GPU that has too little.
+    UseLessMemory { is_gpu: bool },
+    /// Resume the training from its last checkpoint, or compute on the CPU.
+    ResumeOnCpu,
 }
 
 impl Remedy {
@@ -158,7 +165,6 @@ impl fmt::Display for Remedy {
                 f.write_str("fetch the book again, use its plain text (.txt), or leave it out")
             }
             Self::TrainTagger => f.write_str("train the tagger again"),
-            Self::UseCpu => f.write_str("compute on the processor"),
             Self::InspectBooks => f.write_str("check that these are whole books, as .txt or .epub"),
             Self::AskMoreSentences => f.write_str("ask about more sentences of each article"),
             Self::ReadExperiments => {
@@ -174,6 +180,23 @@ impl fmt::Display for Remedy {
             Self::MakeLanguageModel => {
                 f.write_str("estimate or import a language model, or train a Kneser-Ney model")
             }
+
+            Self::UseCpu => f.write_str("compute on the CPU"),
+            Self::InstallCuda => f.write_str(
+                "compute on the CPU; a GPU needs NVIDIA's driver and the CUDA libraries cuBLAS and NVRTC on the \
+                 library path",
+            ),
+            Self::UseLessMemory { is_gpu } => {
+                let other = if *is_gpu { "compute on the CPU" } else { "use fewer threads" };
+                write!(
+                    f,
+                    "{other}, train with less at a time (`streams` and `steps`, or `batch` and `run`), or set a \
+                     smaller `dim`"
+                )
+            }
+            Self::ResumeOnCpu => f.write_str(
+                "run it again: a training resumes from its last checkpoint, on the CPU if the GPU stays lost",
+            ),
         }
     }
 }

@@ -139,7 +139,7 @@ impl Error {
             Self::Corpus(error) => error.remedy(),
             Self::Questions(error) => error.hint().map(Remedy::advice),
             Self::Ngram(error) => error.remedy(),
-            Self::Numerics(error) => error.hint().map(Remedy::advice),
+            Self::Numerics(error) => error.remedy(),
             Self::Models(error) => error.hint().map(Remedy::advice),
             Self::Evaluation(error) => error.remedy(),
             Self::Report(error) => error.hint().map(Remedy::advice),

@@ -2,7 +2,7 @@
 //! candidates, twelve words behind the blank.
 //!
 //! ```text
-//! cargo bench -p neural --bench answering -- cpu|cuda [SECONDS [SIDE_BY_SIDE,…]]
+//! cargo bench -p goldilocks-neural --features cuda --bench answering -- cpu|cuda [SECONDS [SIDE_BY_SIDE,…]]
 //! ```
 
 #![expect(clippy::print_stdout, reason = "a program")]
@@ -11,8 +11,9 @@
 use std::env;
 use std::time::Instant;
 
-use goldilocks_neural::{Cloze, FillsBlanks, Initial, LstmConfig, LstmLm, Method};
-use numerics::device::{Cpu, Cuda, Device};
+use goldilocks_neural::{Answering, Cloze, ClozeScorer as _, Initial, LstmConfig, LstmLm};
+use goldilocks_neural::{Network as _, Weights};
+use numerics::device::{Backend, Cpu};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -25,11 +26,12 @@ fn main() -> Result<()> {
     let arguments: Vec<String> = env::args().skip(1).filter(|it| it != "--bench").collect();
     let device = arguments.first().map_or("cpu", String::as_str);
     let seconds: f64 = arguments.get(1).map_or(Ok(10.0), |it| it.parse())?;
-    println!("questions a second; milliseconds of processor time a question");
+    println!("questions per second; milliseconds of processor time a question");
     for side_by_side in arguments.get(2).map_or("64", String::as_str).split(',') {
         let n: usize = side_by_side.parse()?;
         let (rate, processor) = match device {
-            "cuda" => measure(&Cuda::open()?, n, seconds)?,
+            #[cfg(feature = "cuda")]
+            "cuda" => measure(&numerics::device::Cuda::open()?, n, seconds)?,
             _ => measure(&Cpu::<f32>::default(), n, seconds)?,
         };
         println!("{n:>5} side by side {rate:>9.1}/s {processor:>9.2}");
@@ -37,32 +39,31 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn measure<D: Device>(device: &D, n: usize, seconds: f64) -> Result<(f64, f64)> {
+fn measure<D: Backend>(device: &D, n: usize, seconds: f64) -> Result<(f64, f64)> {
     let config = LstmConfig {
         words: WORDS,
         units: UNITS,
         attention: None,
         is_tied: false,
         initial: Initial::Uniform(0.08),
-        method: Method::Sgd,
-        clip: 5.0,
         dropout: 0.0,
-        seed: 1,
     };
-    let network = LstmLm::new(device, config, None)?;
+    let network = LstmLm::new(config, None);
+    let weights = Weights::initial(device, network.plan(), 1)?;
+    let network = Answering::new(network, weights);
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let mut words = |n: usize| (0..n).map(|_| rng.next_u32() % WORDS as u32).collect();
+    let mut words = |n: usize| (0..n).map(|_| rng.next_u32() % WORDS as u32).collect::<Vec<u32>>();
     let mut text = |_| Cloze {
         context: Vec::new(),
         before: words(430),
-        candidates: words(10),
+        candidates: words(10).into_iter().map(|word| vec![word]).collect(),
         after: words(12),
     };
     let texts: Vec<Cloze> = (0..n).map(&mut text).collect();
-    network.fill(&texts)?;
+    network.score(&texts)?;
     let (started, busy, mut n_answered) = (Instant::now(), processor_time(), 0);
     while n_answered == 0 || started.elapsed().as_secs_f64() < seconds {
-        network.fill(&texts)?;
+        network.score(&texts)?;
         n_answered += n;
     }
     let n_answered = n_answered as f64;
@@ -70,7 +71,7 @@ fn measure<D: Device>(device: &D, n: usize, seconds: f64) -> Result<(f64, f64)> 
     Ok((rate, (processor_time() - busy) / n_answered))
 }
 
-/// Processor time of this program in milliseconds, where the system says it.
+/// Processor time of this program in milliseconds, where the system reports it.
 fn processor_time() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // The name may have blanks in it; user and system time are the 12th and 13th field after it.

@@ -1,10 +1,10 @@
-//! Training steps of the LSTM language model beside PyTorch, in one run: tokens a second by the number of
+//! Training steps of the LSTM language model beside PyTorch, in one run: tokens per second by the number of
 //! streams.
 //!
 //! ```text
-//! cargo bench -p neural --bench lstm -- cpu|cuda [SECONDS [STREAMS,… [SAMPLE]]]
+//! cargo bench -p goldilocks-neural --features cuda --bench lstm -- cpu|cuda [SECONDS [STREAMS,… [SAMPLE]]]
 //! ```
-//! With a SAMPLE the softmax is over so many words. The peer runs where the environment has it: `PEER="python3 $PWD/benches/peers/lstm.py"`.
+//! With a SAMPLE the softmax is over so many words. The peer runs if the environment names it: `PEER="python3 $PWD/benches/peers/lstm.py"`.
 
 #![expect(clippy::print_stdout, reason = "a program")]
 #![expect(clippy::disallowed_methods, reason = "a program reads its arguments")]
@@ -13,8 +13,9 @@ use std::env;
 use std::process::Command;
 use std::time::Instant;
 
-use goldilocks_neural::{Initial, LstmConfig, LstmLm, Method, Network, Sampler, Window};
-use numerics::device::{Cpu, Cuda, Device};
+use goldilocks_neural::{Initial, LstmConfig, LstmLm, Method, Sampler, Window};
+use goldilocks_neural::{Trainer as _, Training, TrainingConfig};
+use numerics::device::{Backend, Cpu};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -39,12 +40,13 @@ fn main() -> Result<()> {
     let streams = arguments.get(2).map_or("64", String::as_str).split(',');
     let sample: Option<usize> = arguments.get(3).map(|it| it.parse()).transpose()?;
     println!(
-        "tokens/s; milliseconds a step by the clock and of processor time; ours, then PyTorch's"
+        "tokens/s; milliseconds per step by the clock and of processor time; ours, then PyTorch's"
     );
     for streams in streams {
         let streams: usize = streams.parse()?;
         let ours = match device {
-            "cuda" => measure(&Cuda::open()?, streams, seconds, sample)?,
+            #[cfg(feature = "cuda")]
+            "cuda" => measure(&numerics::device::Cuda::open()?, streams, seconds, sample)?,
             _ => measure(&Cpu::<f32>::default(), streams, seconds, sample)?,
         };
         print(streams, &ours);
@@ -68,7 +70,7 @@ fn print(streams: usize, step: &Step) {
     );
 }
 
-/// Processor time of this program in milliseconds, where the system says it.
+/// Processor time of this program in milliseconds, where the system reports it.
 fn processor_time() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // The name may have blanks in it; user and system time are the 12th and 13th field after it.
@@ -89,7 +91,7 @@ fn window(streams: usize, rng: &mut ChaCha8Rng) -> Window {
     Window { streams, words, targets, is_start: vec![false; n], contexts: None }
 }
 
-fn measure<D: Device>(
+fn measure<D: Backend>(
     device: &D,
     streams: usize,
     seconds: f64,
@@ -101,14 +103,12 @@ fn measure<D: Device>(
         attention: None,
         is_tied: false,
         initial: Initial::Uniform(0.08),
-        method: Method::Sgd,
-        clip: 5.0,
         dropout: 0.0,
-        seed: 1,
     };
     let counts: Vec<u64> = (1..=WORDS as u64).map(|rank| 1_000_000 / rank).collect();
     let sampler = sample.map(|size| Sampler::new(&counts, size, 1));
-    let mut network = LstmLm::new(device, config, sampler)?;
+    let training = TrainingConfig { method: Method::Sgd, clip: 5.0, seed: 1 };
+    let mut network = Training::new(device, LstmLm::new(config, sampler), training)?;
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let windows = [window(streams, &mut rng), window(streams, &mut rng)];
     let first = network.step(&windows[0], 0.5)?;

@@ -1,9 +1,9 @@
-//! Training steps of the contextual LSTM and of the lexical memory beside PyTorch, in one run: tokens a second.
+//! Training steps of the contextual LSTM and of the lexical memory beside PyTorch, in one run: tokens per second.
 //!
 //! ```text
-//! cargo bench -p neural --bench networks -- cpu|cuda [SECONDS]
+//! cargo bench -p goldilocks-neural --features cuda --bench networks -- cpu|cuda [SECONDS]
 //! ```
-//! The peer runs where the environment has it: `PEER="python3 $PWD/benches/peers/networks.py"`.
+//! The peer runs if the environment names it: `PEER="python3 $PWD/benches/peers/networks.py"`.
 
 #![expect(clippy::print_stdout, reason = "a program")]
 #![expect(clippy::disallowed_methods, reason = "a program reads its arguments")]
@@ -13,10 +13,10 @@ use std::process::Command;
 use std::time::Instant;
 
 use goldilocks_neural::{
-    Attention, Contexts, Initial, Joining, LexicalConfig, LexicalMemory, LstmConfig, LstmLm,
-    Method, Network, Runs, Window,
+    Attention, Contexts, Initial, LexicalConfig, LexicalMemory, LstmConfig, LstmLm, Merge, Method,
+    Runs, Trainer, Training, TrainingConfig, Window,
 };
-use numerics::device::{Cpu, Cuda, Device};
+use numerics::device::{Backend, Cpu};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -33,12 +33,13 @@ fn main() -> Result<(), Failure> {
         "network", "ours, /s", "ms", "PyTorch, /s", "ratio"
     );
     match name {
-        "cuda" => compare(&Cuda::open()?, name, seconds),
+        #[cfg(feature = "cuda")]
+        "cuda" => compare(&numerics::device::Cuda::open()?, name, seconds),
         _ => compare(&Cpu::<f32>::default(), name, seconds),
     }
 }
 
-fn compare<D: Device>(device: &D, name: &str, seconds: f64) -> Result<(), Failure> {
+fn compare<D: Backend>(device: &D, name: &str, seconds: f64) -> Result<(), Failure> {
     let contextual = peer(name, &["contextual"], seconds)?;
     let mut network = contextual_lstm(device)?;
     let windows = windows();
@@ -70,10 +71,10 @@ fn show(network: &str, n: usize, (steps_a_second, losses): (f64, [f64; 2]), peer
     );
 }
 
-/// Steps a second, and the losses of the first and the last one.
-fn time<D: Device, N: Network<D>>(
-    network: &mut N,
-    batches: &[N::Batch; 2],
+/// Steps per second, and the losses of the first and the last one.
+fn time<T: Trainer>(
+    network: &mut T,
+    batches: &[T::Batch; 2],
     rate: f64,
     seconds: f64,
 ) -> goldilocks_neural::Result<(f64, [f64; 2])> {
@@ -100,19 +101,17 @@ const STREAMS: usize = 64;
 const STEPS: usize = 35;
 const CONTEXT: usize = 768;
 
-fn contextual_lstm<D: Device>(device: &D) -> goldilocks_neural::Result<LstmLm<D>> {
+fn contextual_lstm<D: Backend>(device: &D) -> goldilocks_neural::Result<Training<D, LstmLm>> {
     let config = LstmConfig {
         words: WORDS,
         units: 256,
-        attention: Some(Attention { window: 5, joining: Joining::Sum }),
+        attention: Some(Attention { window: 5, merge: Merge::Sum }),
         is_tied: false,
         initial: Initial::Uniform(0.08),
-        method: Method::Sgd,
-        clip: 10.0,
         dropout: 0.0,
-        seed: 1,
     };
-    LstmLm::new(device, config, None)
+    let training = TrainingConfig { method: Method::Sgd, clip: 10.0, seed: 1 };
+    Training::new(device, LstmLm::new(config, None), training)
 }
 
 fn windows() -> [Window; 2] {
@@ -138,19 +137,17 @@ fn windows() -> [Window; 2] {
 
 const MEMORIES: usize = 200;
 
-fn lexical_memory<D: Device>(device: &D) -> goldilocks_neural::Result<LexicalMemory<D>> {
+fn lexical_memory<D: Backend>(device: &D) -> goldilocks_neural::Result<Training<D, LexicalMemory>> {
     let config = LexicalConfig {
         words: WORDS,
         dim: 200,
         memories: MEMORIES,
         hops: 7,
         initial: Initial::Normal(0.05),
-        method: Method::Sgd,
-        clip: 50.0,
         dropout: 0.0,
-        seed: 1,
     };
-    LexicalMemory::new(device, config, None)
+    let training = TrainingConfig { method: Method::Sgd, clip: 50.0, seed: 1 };
+    Training::new(device, LexicalMemory::new(config, None), training)
 }
 
 fn runs(n_targets: usize, length: usize) -> [Runs; 2] {

@@ -1,11 +1,10 @@
 //! Checks of the gradients of layers and whole networks against central differences in `f64`, for the tests.
 
 use numerics::Table;
-use numerics::device::{Cpu, Device};
+use numerics::device::{Cpu, Device, Reals};
 use numerics::testing::worst_error_of_smooth;
 
-use crate::Parameters;
-use crate::parameters::Parameter;
+use crate::weights::{Parameter, Weights};
 
 /// Numbers to weigh the outputs of a layer with, so that their sum is a loss.
 pub fn some_numbers(n: usize) -> Vec<f64> {
@@ -19,35 +18,31 @@ pub fn weighed(outputs: &[f64], weights: &[f64]) -> f64 {
 
 /// The greatest relative error of the gradient of any parameter.
 ///
-/// `loss` computes what is minimised and sets the gradients; it must depend on the parameters alone.
-pub fn worst_gradient_error<N>(
-    network: &mut N,
-    parameters: impl Fn(&mut N) -> &mut Parameters<Cpu<f64>>,
-    mut loss: impl FnMut(&mut N) -> f64,
+/// `loss` computes what is minimised and replaces the gradients; it must depend on the weights alone.
+pub fn worst_gradient_error(
+    weights: &mut Weights<Cpu<f64>>,
+    mut loss: impl FnMut(&Weights<Cpu<f64>>, &mut Reals<Cpu<f64>>) -> f64,
 ) -> f64 {
-    loss(network);
-    let device = parameters(network).device.clone();
-    let list: Vec<Parameter> = parameters(network).list().to_vec();
-    let gradients: Vec<Table<f64>> = list
-        .iter()
-        .map(|parameter| {
-            let values = device.read(parameter.of(&parameters(network).gradients)).unwrap();
-            Table::from_values(parameter.rows(), parameter.columns(), &values).unwrap()
-        })
-        .collect();
+    let device = weights.device.clone();
+    let mut gradients = device.zeros(weights.plan().len()).unwrap();
+    loss(weights, &mut gradients);
+    let list: Vec<Parameter> = weights.plan().parameters().cloned().collect();
+    let table = |parameter: &Parameter, values: &Reals<Cpu<f64>>| {
+        let values = device.read(parameter.of(values)).unwrap();
+        Table::from_values(parameter.rows(), parameter.columns(), &values).unwrap()
+    };
+    let tables: Vec<Table<f64>> = list.iter().map(|it| table(it, &gradients)).collect();
     let mut worst = 0.0f64;
-    for (parameter, gradient) in list.iter().zip(&gradients) {
+    for (parameter, gradient) in list.iter().zip(&tables) {
         let largest = gradient.values().iter().fold(0.0, |a: f64, b| a.max(b.abs()));
         assert!(largest > 0.0, "{parameter:?} gets a gradient");
-        let values = device.read(parameter.of(&parameters(network).values)).unwrap();
-        let mut table = Table::from_values(parameter.rows(), parameter.columns(), &values).unwrap();
-        let error = worst_error_of_smooth(&mut table, gradient, largest * 1e-3, |table| {
-            device
-                .write(parameter.of_mut(&mut parameters(network).values), table.values())
-                .unwrap();
-            loss(network)
+        let mut values = table(parameter, &weights.values);
+        let kept = values.values().to_vec();
+        let error = worst_error_of_smooth(&mut values, gradient, largest * 1e-3, |table| {
+            device.write(parameter.of_mut(&mut weights.values), table.values()).unwrap();
+            loss(weights, &mut gradients)
         });
-        device.write(parameter.of_mut(&mut parameters(network).values), &values).unwrap();
+        device.write(parameter.of_mut(&mut weights.values), &kept).unwrap();
         worst = worst.max(error);
     }
     worst

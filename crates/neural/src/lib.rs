@@ -1,54 +1,45 @@
-//! Language models that are networks (§3, lexical memory; §4.4): given the words before it, how probable
-//! is a word? They know numbers of words, never spellings.
+//! Language models that are networks (§3, lexical memory; §4.4): given the words before it, how probable is a word?
+//! They know numbers of tokens, never spellings.
 //!
 //! ```text
-//! text ──streams, runs──▶ batches
-//!                            ▼
-//! layers ──▶ networks (lstm_lm, lexical_memory) ──step──▶ optimiser
-//!   ▲                        └──fill──▶ probabilities of the words that fill blanks
-//! Parameters, on a Device ◀────────────────────────────────────┘
+//! text ──▶ batches ──▶ Training { network, weights, gradients, optimiser, buffers, graph } ──▶ Weights
+//! a cloze text ───────▶ Answering { network, weights } ───────────────────────────────────▶ ln p per candidate
 //! ```
+//!
+//! | folder | holds |
+//! | --- | --- |
+//! | `layers` | embedding, LSTM, attention over a context, hops, softmax: places in the [`Weights`] and how they compute |
+//! | `networks` | [`LstmLm`], [`LexicalMemory`]: layers put together, and how they score a [`Cloze`] |
+//! | `text` | running text as windows of streams, or runs of words with their memories |
+//!
+//! A [`Network`] is layers and settings; its numbers are in [`Weights`], on a device. Answering needs nothing else.
+//! [`Training`] adds gradients, an optimiser and buffers, and does steps, losses and checkpoints for all networks.
 
-mod cloze;
-mod contexts;
-mod convolutional_attention;
-mod embedding;
+mod answering;
 mod error;
 #[cfg(test)]
 mod gradients;
-mod hops;
-mod lexical_cloze;
-mod lexical_memory;
-mod lstm;
-mod lstm_cloze;
-mod lstm_lm;
+mod layers;
 mod network;
+mod networks;
 mod optimiser;
-mod output;
-mod parameters;
-mod runs;
-mod sampling;
-mod scoring;
-mod softmax;
-mod streams;
+mod text;
+mod training;
+mod weights;
 
-pub use cloze::{Cloze, FillsBlanks};
-pub use contexts::Contexts;
-pub use convolutional_attention::{Attention, ConvolutionalAttention, Joining, Looking, Order};
-pub use embedding::Embedding;
+pub use answering::{Answering, ClozeNetwork, ClozeScorer};
 pub use error::{Error, Result};
-pub use hops::{Hopping, Hops};
-pub use lexical_memory::{LexicalConfig, LexicalMemory};
-pub use lstm::{LstmLayer, Pass, States};
-pub use lstm_lm::{LstmConfig, LstmLm, Window};
-pub use network::{Network, Tables};
+pub use layers::{
+    Attention, AttentionBuffers, ConvolutionalAttention, Embedding, HopBuffers, Hops, LstmBuffers,
+    LstmLayer, Merge, Order, Sample, SampledSoftmax, Sampler, ScoreBuffers, Softmax,
+    SoftmaxBuffers, States, WithGradient,
+};
+pub use network::{Mode, Network, StepContext};
+pub use networks::{LexicalConfig, LexicalMemory, LstmConfig, LstmLm, Window};
 pub use optimiser::{Method, Optimiser};
-pub use output::Output;
-pub use parameters::{Initial, Parameter, Parameters, Plan};
-pub use runs::Runs;
-pub use sampling::{Sample, SampledSoftmax, Sampler};
-pub use softmax::{Scores, Softmax};
-pub use streams::{Streams, Text};
+pub use text::{Cloze, Contexts, Runs, Streams, Text};
+pub use training::{Trainer, Training, TrainingConfig};
+pub use weights::{Initial, Parameter, Plan, Tables, Weights};
 
 /// The hash of this crate's code, without comments and tests: what is learnt with it depends on it.
 pub const SOURCES: &str = env!("GOLDILOCKS_SOURCES");

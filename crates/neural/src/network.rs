@@ -1,60 +1,82 @@
-//! [`Network`]: what training asks of every network.
+//! [`Network`]: what training and answering ask of every network.
 
-use numerics::device::Device;
-use numerics::{Real, Table};
+use std::fmt::Debug;
+
+use numerics::device::{Backend, Reals, Slice};
 
 use crate::Result;
+use crate::weights::{Plan, Weights};
 
-/// Tables by their names, for checkpoints and weights.
-pub type Tables = Vec<(String, Table<f32>)>;
-
-/// A language model that learns from batches.
-pub trait Network<D: Device> {
-    /// What it learns from at a time.
-    type Batch;
-
-    /// Learns from a batch: forward, backward, the norm clipped, one step of the optimiser. Returns the sum
-    /// of −ln p over the targets, before the step; with a sampled softmax, over the sample.
-    ///
-    /// # Errors
-    /// If the device fails.
-    fn step(&mut self, batch: &Self::Batch, rate: f64) -> Result<f64>;
-
-    /// The sum of −ln p over the targets, with the full softmax; nothing is learnt.
-    ///
-    /// # Errors
-    /// If the device fails.
-    fn loss(&mut self, batch: &Self::Batch) -> Result<f64>;
-
-    /// What there is to learn: names, rows and columns of the tables.
-    fn shapes(&self) -> Vec<(&'static str, usize, usize)>;
-
-    /// What was learnt.
-    ///
-    /// # Errors
-    /// If the device is lost.
-    fn weights(&self) -> Result<Tables>;
-
-    /// What else is needed to go on training after an epoch as if it had never stopped.
-    ///
-    /// # Errors
-    /// If the device is lost.
-    fn progress(&self) -> Result<Tables>;
-
-    /// Takes weights that [`Network::weights`] gave.
-    ///
-    /// # Errors
-    /// If one is missing or has another shape, or the device is lost.
-    fn set_weights(&mut self, tables: &Tables) -> Result<()>;
-
-    /// Goes on from what [`Network::progress`] gave.
-    ///
-    /// # Errors
-    /// If something is missing or has another shape, or the device is lost.
-    fn set_progress(&mut self, tables: &Tables) -> Result<()>;
+/// What buffers are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Learning: losses with dropout, perhaps over a sample of the words, and gradients.
+    Train,
+    /// The log-probabilities of the targets under the full softmax.
+    Evaluate,
 }
 
-/// The sum of losses that a device computed.
-pub(crate) fn sum<R: Real>(losses: &[R]) -> f64 {
-    losses.iter().map(|loss| loss.to_f64()).sum()
+/// The step that a batch belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StepContext {
+    /// The number of the step, which decides the sample of a sampled softmax.
+    pub number: u64,
+    /// What decides which numbers dropout sets to 0.
+    pub dropout_key: [u32; 2],
+}
+
+/// Layers put together: their places in the weights and how they compute. The numbers are in [`Weights`].
+pub trait Network: Clone + Debug + Send + Sync + 'static {
+    /// What it learns from at a time.
+    type Batch;
+    /// What a batch of one shape needs on the device, and what is remembered from one batch to the next.
+    type Buffers<D: Backend>: Debug + Send + Sync;
+
+    /// The parameters it has.
+    fn plan(&self) -> &Plan;
+
+    /// Allocates buffers for batches of the shape of this one; what is remembered from the batch before is taken from
+    /// `previous`.
+    ///
+    /// # Errors
+    /// If the device has too little memory.
+    fn buffers<D: Backend>(
+        &self,
+        device: &D,
+        batch: &Self::Batch,
+        mode: Mode,
+        previous: Option<Self::Buffers<D>>,
+    ) -> Result<Self::Buffers<D>>;
+
+    /// Whether buffers have the shape of a batch.
+    fn fits<D: Backend>(&self, buffers: &Self::Buffers<D>, batch: &Self::Batch) -> bool;
+
+    /// Copies a batch to the device.
+    ///
+    /// # Errors
+    /// If the device is lost.
+    fn upload<D: Backend>(
+        &self,
+        device: &D,
+        batch: &Self::Batch,
+        step: StepContext,
+        buffers: &mut Self::Buffers<D>,
+    ) -> Result<()>;
+
+    /// The batch → what goes to the softmax.
+    fn forward<D: Backend>(&self, weights: &Weights<D>, buffers: &mut Self::Buffers<D>);
+
+    /// After [`Network::forward`]: −ln p of each target, and the gradients of all parameters, which are replaced.
+    fn backward<D: Backend>(
+        &self,
+        weights: &Weights<D>,
+        gradients: &mut Reals<D>,
+        buffers: &mut Self::Buffers<D>,
+    );
+
+    /// After [`Network::forward`]: ln p of each target, with the full softmax; for [`Mode::Evaluate`].
+    fn evaluate<D: Backend>(&self, weights: &Weights<D>, buffers: &mut Self::Buffers<D>);
+
+    /// −ln p of each target after [`Network::backward`], ln p after [`Network::evaluate`]; 0 where there is no target.
+    fn losses<'a, D: Backend>(&self, buffers: &'a Self::Buffers<D>) -> Slice<'a, Reals<D>>;
 }

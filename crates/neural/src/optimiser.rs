@@ -1,10 +1,10 @@
 //! Steps against the gradient, whose norm is clipped: SGD, as in the paper, or AdamW.
 
-use numerics::device::{Array, Device};
-use numerics::{Real, Table};
+use numerics::Table;
+use numerics::device::{Array, Device, Optimise, Reals, StepSettings};
 
-use crate::parameters::{self, Parameters};
-use crate::{Result, Tables};
+use crate::Result;
+use crate::weights::{self, Tables, Weights};
 
 /// How parameters follow their gradient.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,34 +33,36 @@ pub struct Optimiser<D: Device> {
     method: Method,
     clip: f64,
     steps: u64,
-    settings: D::Array,
-    moments: Option<D::Array>,
+    /// The encoding of [`StepSettings`].
+    settings: Reals<D>,
+    moments: Option<Reals<D>>,
 }
 
 const BETAS: [f64; 2] = [0.9, 0.999];
 const MOMENTS: &str = "optimiser.moments";
 const STEPS: &str = "optimiser.steps";
 
-impl<D: Device> Optimiser<D> {
-    /// An optimiser that clips the norm of the gradient.
+impl<D: Optimise> Optimiser<D> {
+    /// Creates an optimiser that clips the norm of the gradient.
     ///
     /// # Errors
     /// If the device has too little memory.
-    pub fn new(method: Method, clip: f64, parameters: &Parameters<D>) -> Result<Self> {
-        let device = &parameters.device;
+    pub fn new(method: Method, clip: f64, weights: &Weights<D>) -> Result<Self> {
+        let device = &weights.device;
         let moments = match method {
             Method::Sgd => None,
-            Method::Adam { .. } => Some(device.zeros(2 * parameters.values.len())?),
+            Method::Adam { .. } => Some(device.zeros(2 * weights.values.len())?),
         };
-        Ok(Self { method, clip, steps: 0, settings: device.zeros(9)?, moments })
+        let settings = device.zeros(StepSettings::FIELDS.len())?;
+        Ok(Self { method, clip, steps: 0, settings, moments })
     }
 
-    /// How many steps were begun.
+    /// The number of steps that were begun.
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// Begins a step: tells the device its settings.
+    /// Begins a step: copies its settings to the device.
     ///
     /// # Errors
     /// If the device is lost.
@@ -70,27 +72,35 @@ impl<D: Device> Optimiser<D> {
             Method::Sgd => [0.0; 2],
             Method::Adam { decay, epsilon } => [epsilon, decay],
         };
-        let steps = self.steps as f64;
-        let [unbias_1, unbias_2] = BETAS.map(|beta| 1.0 - beta.powf(steps));
-        let settings =
-            [0.0, rate, self.clip, BETAS[0], BETAS[1], epsilon, decay, unbias_1, unbias_2];
-        Ok(device.write(self.settings.all_mut(), &settings.map(D::Real::from_f64))?)
+        let ([beta_1, beta_2], steps) = (BETAS, self.steps as f64);
+        let settings = StepSettings {
+            square: 0.0,
+            rate,
+            clip: self.clip,
+            beta_1,
+            beta_2,
+            epsilon,
+            decay,
+            unbias_1: 1.0 - beta_1.powf(steps),
+            unbias_2: 1.0 - beta_2.powf(steps),
+        };
+        Ok(device.write::<D::Real>(self.settings.all_mut(), &settings.encode())?)
     }
 
-    /// Changes the parameters.
-    pub fn step(&mut self, parameters: &mut Parameters<D>) {
-        let Parameters { device, values, gradients, .. } = parameters;
+    /// Changes the weights.
+    pub fn step(&mut self, weights: &mut Weights<D>, gradients: &Reals<D>) {
+        let Weights { device, values, .. } = weights;
         device.sum_of_squares(self.settings.slice_mut(0..1), gradients.all());
-        let values = values.all_mut();
+        let (values, settings) = (values.all_mut(), self.settings.all());
         match &mut self.moments {
-            None => device.descend(values, gradients.all(), self.settings.slice(0..3)),
+            None => device.sgd_step(values, gradients.all(), settings),
             Some(moments) => {
-                device.adam(values, moments.all_mut(), gradients.all(), self.settings.all());
+                device.adam_step(values, moments.all_mut(), gradients.all(), settings);
             }
         }
     }
 
-    /// What it remembers, by names.
+    /// What it remembers, as tables.
     ///
     /// # Errors
     /// If the device is lost.
@@ -100,7 +110,7 @@ impl<D: Device> Optimiser<D> {
         let steps = Table::from_values(1, 2, &steps).expect("two numbers");
         let mut tables = vec![(STEPS.to_owned(), steps)];
         if let Some(moments) = &self.moments {
-            let table = parameters::read(device, moments.all(), moments.len() / 2)?;
+            let table = weights::read(device, moments.all(), moments.len() / 2)?;
             tables.push((MOMENTS.to_owned(), table));
         }
         Ok(tables)
@@ -111,11 +121,11 @@ impl<D: Device> Optimiser<D> {
     /// # Errors
     /// If something is missing or has another shape, or the device is lost.
     pub fn write(&mut self, device: &D, tables: &Tables) -> Result<()> {
-        let steps = parameters::find(tables, STEPS, [1, 2])?.values();
+        let steps = weights::find(tables, STEPS, [1, 2])?.values();
         self.steps = ((steps[0] as u64) << 24) + steps[1] as u64;
         if let Some(moments) = &mut self.moments {
-            let table = parameters::find(tables, MOMENTS, [2, moments.len() / 2])?;
-            parameters::write(device, moments.all_mut(), table)?;
+            let table = weights::find(tables, MOMENTS, [2, moments.len() / 2])?;
+            weights::write(device, moments.all_mut(), table)?;
         }
         Ok(())
     }
@@ -126,7 +136,7 @@ mod tests {
     use numerics::device::Cpu;
 
     use super::*;
-    use crate::parameters::{Initial, Plan};
+    use crate::weights::{Initial, Plan};
 
     /// The first step of AdamW is λ (g / (|g| + ε) + decay · x), for a gradient g that is not clipped.
     #[test]
@@ -135,14 +145,15 @@ mod tests {
         for (decay, epsilon) in [(0.0, 1.0), (0.3, 1e-3), (0.0, 1e-8)] {
             let mut plan = Plan::default();
             let parameter = plan.add("x", [1, 2], Initial::Normal(1.0));
-            let mut parameters = plan.build(&device, 1).unwrap();
-            let before = device.read(parameter.of(&parameters.values)).unwrap();
-            device.write(parameter.of_mut(&mut parameters.gradients), &gradient).unwrap();
+            let mut weights = Weights::initial(&device, &plan, 1).unwrap();
+            let mut gradients = device.zeros(plan.len()).unwrap();
+            let before = device.read(parameter.of(&weights.values)).unwrap();
+            device.write(parameter.of_mut(&mut gradients), &gradient).unwrap();
             let method = Method::Adam { decay, epsilon };
-            let mut optimiser = Optimiser::new(method, 5.0, &parameters).unwrap();
+            let mut optimiser = Optimiser::new(method, 5.0, &weights).unwrap();
             optimiser.begin(&device, rate).unwrap();
-            optimiser.step(&mut parameters);
-            let after = device.read(parameter.of(&parameters.values)).unwrap();
+            optimiser.step(&mut weights, &gradients);
+            let after = device.read(parameter.of(&weights.values)).unwrap();
             for ((before, after), g) in before.iter().zip(after).zip(gradient) {
                 let expected = before - rate * (g / (g.abs() + epsilon) + decay * before);
                 assert!((after - expected).abs() < 1e-7, "ε {epsilon}: {after}, not {expected}");

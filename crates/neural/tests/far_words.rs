@@ -1,10 +1,10 @@
-//! Networks that can look far back know a word that only stands there; one that can't, doesn't.
+//! Networks that can look far back know a word that is only there; one that can't, doesn't.
 //!
 //! A tale names somebody, goes on about anything, and asks for the name.
 
 use goldilocks_neural::{
-    Attention, Cloze, FillsBlanks, Initial, Joining, LexicalConfig, LexicalMemory, LstmConfig,
-    LstmLm, Method, Network, Result, Runs, Streams, Text,
+    Attention, Cloze, ClozeScorer, Initial, LexicalConfig, LexicalMemory, LstmConfig, LstmLm,
+    Merge, Method, Result, Runs, Streams, Text, Trainer as _, Training, TrainingConfig,
 };
 use numerics::device::Cpu;
 use rand::{Rng, SeedableRng};
@@ -49,16 +49,16 @@ fn question(tale: &Tale) -> Cloze {
     Cloze {
         context: before[1..].to_vec(),
         before: [&before[..], &[END, WHO]].concat(),
-        candidates: NAMES.collect(),
+        candidates: NAMES.map(|name| vec![name]).collect(),
         after: vec![END],
     }
 }
 
 /// The share of names that are known.
-fn accuracy(network: &impl FillsBlanks) -> Result<f64> {
+fn accuracy(network: &impl ClozeScorer) -> Result<f64> {
     let tales = tales(200, 77);
     let questions: Vec<Cloze> = tales.iter().map(question).collect();
-    let scores = network.fill(&questions)?;
+    let scores = network.score(&questions)?;
     let is_right = |(scores, tale): (&Vec<f64>, &Tale)| {
         let best = (0..scores.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b]));
         best.map(|best| NAMES.start + best as u32) == Some(tale.name)
@@ -75,12 +75,11 @@ fn lstm(attention: Option<Attention>, epochs: usize) -> Result<f64> {
         attention,
         is_tied: false,
         initial: Initial::Uniform(0.2),
-        method: Method::adam(0.0),
-        clip: 10.0,
         dropout: 0.0,
-        seed: 4,
     };
-    let mut network = LstmLm::new(&Cpu::<f32>::default(), config, None)?;
+    let adam = TrainingConfig { method: Method::adam(0.0), clip: 10.0, seed: 4 };
+    let network = LstmLm::new(config, None);
+    let mut network = Training::new(&Cpu::<f32>::default(), network, adam)?;
     let text = text(&tales(800, 1));
     let streams = Streams::new(&text, 16, 5);
     for _ in 0..epochs {
@@ -88,16 +87,16 @@ fn lstm(attention: Option<Attention>, epochs: usize) -> Result<f64> {
             network.step(&streams.window_with_contexts(number, 20, 40), 0.01)?;
         }
     }
-    accuracy(&network)
+    accuracy(&network.into_answering())
 }
 
 #[test]
 fn a_contextual_lstm_knows_what_a_plain_one_does_not() {
-    let attention = |joining| Some(Attention { window: 1, joining });
+    let attention = |merge| Some(Attention { window: 1, merge });
     let plain = lstm(None, 9).unwrap();
-    let sum = lstm(attention(Joining::Sum), 9).unwrap();
-    // What stands beside the state is found later.
-    let beside = lstm(attention(Joining::Concatenation), 25).unwrap();
+    let sum = lstm(attention(Merge::Sum), 9).unwrap();
+    // What is appended to the state is found later.
+    let beside = lstm(attention(Merge::Concat), 25).unwrap();
     assert!(plain < 0.5 && sum > 0.95 && beside > 0.95, "{plain}, {sum}, {beside}");
 }
 
@@ -109,12 +108,11 @@ fn lexical(memories: usize, length: usize) -> Result<f64> {
         memories,
         hops: 3,
         initial: Initial::Normal(0.1),
-        method: Method::adam(0.0),
-        clip: 50.0,
         dropout: 0.0,
-        seed: 4,
     };
-    let mut network = LexicalMemory::new(&Cpu::<f32>::default(), config, None)?;
+    let adam = TrainingConfig { method: Method::adam(0.0), clip: 50.0, seed: 4 };
+    let network = LexicalMemory::new(config, None);
+    let mut network = Training::new(&Cpu::<f32>::default(), network, adam)?;
     let text = text(&tales(800, 1));
     let places = Runs::places(&text, length);
     for _ in 0..6 {
@@ -122,7 +120,7 @@ fn lexical(memories: usize, length: usize) -> Result<f64> {
             network.step(&Runs::of_text(&text, memories, length, batch), 0.01)?;
         }
     }
-    accuracy(&network)
+    accuracy(&network.into_answering())
 }
 
 #[test]

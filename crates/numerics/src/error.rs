@@ -3,78 +3,47 @@
 use std::io;
 use std::path::PathBuf;
 
+use base::Remedy;
+
 /// The result of everything here that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum Error {
     /// A file that can't be read or written.
     #[error("{}: {reason}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What the system says; part of the message, so not a source of its own.
-        reason: io::Error,
-    },
-    /// A file that can't be what was written.
+    File { path: PathBuf, reason: io::Error },
+    /// A file that is not what was written.
     #[error("{}: damaged weights: {reason}", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// No such device can be used here.
+    Damaged { path: PathBuf, reason: String },
+    /// There is no GPU, or it can't be used.
     #[error("no GPU can be used: {reason}")]
-    NoDevice {
-        /// Why not.
-        reason: String,
-    },
-    /// An array is too large for what is left of a device's memory.
-    #[error("{device}: out of memory: {needed} MB more are needed{}", left(*free))]
-    OutOfMemory {
-        /// The device.
-        device: String,
-        /// Megabytes that were asked for.
-        needed: usize,
-        /// Megabytes that were left, where that is known.
-        free: Option<usize>,
-    },
-    /// A device that does not answer any more, or gave up an operation.
+    NoDevice { reason: String },
+    /// An array is too large for what is left of a device's memory; sizes are in megabytes.
+    #[error("{device}: out of memory: {needed} MB more are needed{}", free_memory(*free))]
+    OutOfMemory { device: String, needed: usize, free: Option<usize> },
+    /// A device that no longer responds, or gave up an operation.
     #[error("{device}: lost: {reason}")]
-    DeviceLost {
-        /// The device.
-        device: String,
-        /// What it said.
-        reason: String,
-    },
+    DeviceLost { device: String, reason: String },
 }
 
-fn left(free: Option<usize>) -> String {
+fn free_memory(free: Option<usize>) -> String {
     free.map_or(String::new(), |free| format!(", {free} MB are free"))
 }
 
 impl Error {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+    /// What can be done about it.
+    pub fn remedy(&self) -> Option<Remedy> {
         match self {
-            Self::NoDevice { .. } => Some(
-                "`--device cpu` needs none; a GPU needs NVIDIA's driver and the CUDA libraries cuBLAS and NVRTC where \
-                 programs are looked for (LD_LIBRARY_PATH)"
-                    .to_owned(),
-            ),
+            Self::NoDevice { .. } => Some(Remedy::InstallCuda),
+            // The CPU does not report how much is free.
             Self::OutOfMemory { free, .. } => {
-                // The processor does not know how much is free.
-                let other = if free.is_some() { "`--device cpu`" } else { "fewer `--threads`" };
-                Some(format!(
-                    "{other}; or train with less at a time (`streams` and `steps`, or `batch` and `run`) or a smaller `dim`"
-                ))
+                Some(Remedy::UseLessMemory { is_gpu: free.is_some() })
             }
-            Self::DeviceLost { .. } => Some(
-                "run the same command again: a training goes on from its last checkpoint; `--device cpu` does without the GPU"
-                    .to_owned(),
-            ),
+            Self::DeviceLost { .. } => Some(Remedy::ResumeOnCpu),
             Self::File { .. } | Self::Damaged { .. } => None,
         }
     }

@@ -1,9 +1,10 @@
 //! [`Real`]: `f32` to train with, `f64` to check every gradient with.
 
-use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 use pulp::{Simd, WithSimd};
+
+use crate::device::Element;
 
 mod sealed {
     /// Unsafe code relies on there being no other implementations than those below.
@@ -15,13 +16,8 @@ mod sealed {
 /// A floating-point number: `f32` or `f64`, and no other type.
 pub trait Real:
     sealed::Sealed
-    + bytemuck::Pod
-    + Copy
-    + Debug
-    + Default
+    + Element
     + PartialOrd
-    + Send
-    + Sync
     + Add<Output = Self>
     + AddAssign
     + Div<Output = Self>
@@ -29,7 +25,6 @@ pub trait Real:
     + Neg<Output = Self>
     + Sub<Output = Self>
     + SubAssign
-    + 'static
 {
     /// 0.
     const ZERO: Self;

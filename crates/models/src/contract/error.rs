@@ -238,8 +238,8 @@ impl Error {
             Self::NotFinite { .. } => {
                 Some("the model diverged or its files are damaged: train it again".to_owned())
             }
-            Self::Device(error) => error.hint(),
-            Self::Network(error) => error.hint(),
+            Self::Device(error) => error.remedy().map(|remedy| remedy.to_string()),
+            Self::Network(error) => error.remedy().map(|remedy| remedy.to_string()),
             Self::LanguageModel(error) => error.remedy().map(|remedy| remedy.to_string()),
             Self::SettingValue { .. }
             | Self::File { .. }

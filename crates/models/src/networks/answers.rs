@@ -12,89 +12,64 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::{Vocabulary, WordId};
-use neural::{Cloze, FillsBlanks, Network, Tables};
-use numerics::device::{Cpu, Device};
+use neural::{Cloze, ClozeScorer, Network as _, Tables};
 use questions::Question;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::folder::{read_toml, write_toml};
 use crate::learning::checkpoint::Epoch;
 use crate::learning::weights_file;
-use crate::networks::device::{OnDevice, gpu, instead};
-use crate::networks::network::{Design, context_of};
-use crate::networks::settings::Start;
+use crate::networks::device::Place;
+use crate::networks::family::{NetworkFamily, context_of};
 use crate::words::case_fit::as_written;
-use crate::words::lexicon::{END, Lexicon, UNKNOWN};
+use crate::words::lexicon::{END, Lexicon, Tokens, UNKNOWN};
 use crate::{
-    Concurrency, DeviceChoice, Error, LoadRequest, Model, Reporter, Result, Scorer, Scores,
+    Concurrency, DeviceChoice, Error, Event, LoadRequest, Model, Reporter, Result, Scorer, Scores,
     Settings,
 };
 
 const EPOCHS: &str = "training.toml";
 
-/// How many questions a reader is asked at a time: a device reads them all side by side.
+/// How many questions a scorer is asked at a time: a GPU reads them all side by side.
 pub(crate) const ASKED: usize = 256;
-/// How many the processor reads side by side, those with contexts of about the same length.
+/// How many the CPU reads side by side, those with contexts of about the same length.
 const SIDE_BY_SIDE: usize = 64;
 
 /// Loads a network.
-pub(crate) fn load<S: Design>(design: S, saved: &LoadRequest<'_>) -> Result<Arc<dyn Model>> {
-    let lexicon = Lexicon::read(saved.folder, design.recipe().lowercase)?;
+pub(crate) fn load<F: NetworkFamily>(family: F, saved: &LoadRequest<'_>) -> Result<Arc<dyn Model>> {
+    let lexicon = Lexicon::read(saved.folder, family.recipe().lowercase)?;
     let Epochs { epochs } = read_toml(&saved.folder.join(EPOCHS))?;
-    let shapes = design.network(&Cpu::default(), lexicon.len(), Start::answering())?.shapes();
+    let shapes = family.network(lexicon.len(), None)?.plan().shapes();
     let tables = weights_file::read_tables(saved.folder, lexicon.words(), &shapes)?;
     let tables = shapes.iter().map(|(name, ..)| (*name).to_owned()).zip(tables).collect();
-    let learnt = Learnt { settings: saved.settings.clone(), lexicon, tables, epochs };
-    made(design, Arc::new(learnt), saved.device, saved.reporter)
+    let trained = TrainedNetwork { settings: saved.settings.clone(), lexicon, tables, epochs };
+    build_model(family, Arc::new(trained), saved.device, saved.reporter)
 }
 
-/// A model that answers on a device.
-pub(crate) fn made<S: Design>(
-    design: S,
-    learnt: Arc<Learnt>,
+/// A model that answers on the chosen device.
+pub(crate) fn build_model<F: NetworkFamily>(
+    family: F,
+    trained: Arc<TrainedNetwork>,
     choice: DeviceChoice,
     reporter: &dyn Reporter,
 ) -> Result<Arc<dyn Model>> {
-    let filling = Filling { design: &design, learnt: &learnt };
-    let on_gpu = || filling.on(gpu(reporter)?);
-    let on_device = match choice {
-        DeviceChoice::Cpu => None,
-        DeviceChoice::Cuda => Some(on_gpu()?),
-        DeviceChoice::Auto => match on_gpu() {
+    let on = |place: &Place| LanguageNetwork::on(place, family.clone(), trained.clone(), choice);
+    let model = match choice {
+        DeviceChoice::Cpu => on(&Place::cpu())?,
+        DeviceChoice::Cuda => on(&Place::gpu(reporter)?)?,
+        DeviceChoice::Auto => match Place::gpu(reporter).and_then(|gpu| on(&gpu)) {
             Err(Error::Device(reason)) => {
-                instead(&reason, reporter);
-                None
+                reporter.report(Event::OnProcessor(reason.to_string()));
+                on(&Place::cpu())?
             }
-            network => Some(network?),
+            model => model?,
         },
     };
-    let is_on_gpu = on_device.is_some();
-    let network = match on_device {
-        Some(network) => network,
-        None => filling.on(Cpu::default())?,
-    };
-    Ok(Arc::new(LanguageNetwork { design, learnt, choice, network, is_on_gpu }))
-}
-
-/// A network that only answers.
-struct Filling<'a, S> {
-    design: &'a S,
-    learnt: &'a Learnt,
-}
-
-impl<S: Design> OnDevice for Filling<'_, S> {
-    type Output = Box<dyn FillsBlanks>;
-
-    fn on<D: Device<Real = f32>>(&self, device: D) -> Result<Box<dyn FillsBlanks>> {
-        let n_words = self.learnt.lexicon.len();
-        let mut network = self.design.network(&device, n_words, Start::answering())?;
-        network.set_weights(&self.learnt.tables)?;
-        Ok(Box::new(network))
-    }
+    Ok(Arc::new(model))
 }
 
 /// What training gave.
-pub(crate) struct Learnt {
+pub(crate) struct TrainedNetwork {
     pub settings: Settings,
     pub lexicon: Lexicon,
     pub tables: Tables,
@@ -106,47 +81,55 @@ struct Epochs {
     epochs: Vec<Epoch>,
 }
 
-struct LanguageNetwork<S> {
-    design: S,
-    learnt: Arc<Learnt>,
+struct LanguageNetwork<F> {
+    family: F,
+    trained: Arc<TrainedNetwork>,
     choice: DeviceChoice,
-    network: Box<dyn FillsBlanks>,
+    network: Box<dyn ClozeScorer>,
     is_on_gpu: bool,
 }
 
-impl<S: Design> Model for LanguageNetwork<S> {
+impl<F: NetworkFamily> LanguageNetwork<F> {
+    fn on(
+        place: &Place,
+        family: F,
+        trained: Arc<TrainedNetwork>,
+        choice: DeviceChoice,
+    ) -> Result<Self> {
+        let network = family.network(trained.lexicon.len(), None)?;
+        let network = place.scorer(network, &trained.tables)?;
+        Ok(Self { family, trained, choice, network, is_on_gpu: place.is_gpu() })
+    }
+}
+
+impl<F: NetworkFamily> Model for LanguageNetwork<F> {
     fn scorer(self: Arc<Self>, words: &Arc<Vocabulary>) -> Box<dyn Scorer> {
-        let numbers = Arc::new(self.learnt.lexicon.numbers_of(words));
-        Box::new(NetworkScorer { model: self, numbers })
+        let tokens = Arc::new(self.trained.lexicon.tokens_of(words));
+        Box::new(NetworkScorer { model: self, tokens })
     }
 
     fn save(&self, folder: &Path) -> Result<()> {
-        let Learnt { settings, lexicon, tables, epochs } = &*self.learnt;
+        let TrainedNetwork { settings, lexicon, tables, epochs } = &*self.trained;
         write_toml(&folder.join(EPOCHS), &Epochs { epochs: epochs.clone() })?;
         let tables: Vec<_> = tables.iter().map(|(name, table)| (name.as_str(), table)).collect();
-        weights_file::write(
-            folder,
-            lexicon.words(),
-            &tables,
-            self.design.recipe().weights,
-            settings,
-        )
+        let precision = self.family.recipe().weights;
+        weights_file::write(folder, lexicon.words(), &tables, precision, settings)
     }
 
     fn on_cpu(self: Arc<Self>) -> Option<Arc<dyn Model>> {
-        let again =
-            || made(self.design.clone(), self.learnt.clone(), DeviceChoice::Cpu, &|_| ()).ok();
+        let (family, trained) = (self.family.clone(), self.trained.clone());
+        let again = || build_model(family, trained, DeviceChoice::Cpu, &|_| ()).ok();
         (self.choice == DeviceChoice::Auto).then(again).flatten()
     }
 }
 
-struct NetworkScorer<S> {
-    model: Arc<LanguageNetwork<S>>,
-    /// The lexicon's numbers of the set's words.
-    numbers: Arc<Vec<u32>>,
+struct NetworkScorer<F> {
+    model: Arc<LanguageNetwork<F>>,
+    /// The tokens of the set's words.
+    tokens: Arc<Tokens>,
 }
 
-impl<S: Design> Scorer for NetworkScorer<S> {
+impl<F: NetworkFamily> Scorer for NetworkScorer<F> {
     fn concurrency(&self) -> Concurrency {
         if self.model.is_on_gpu { Concurrency::Exclusive } else { Concurrency::Threads }
     }
@@ -156,7 +139,7 @@ impl<S: Design> Scorer for NetworkScorer<S> {
     }
 
     fn fork(&self) -> Box<dyn Scorer> {
-        Box::new(Self { model: self.model.clone(), numbers: self.numbers.clone() })
+        Box::new(Self { model: self.model.clone(), tokens: self.tokens.clone() })
     }
 
     fn score(&mut self, questions: &[Question<'_>], scores: &mut Scores) -> Result<()> {
@@ -168,7 +151,7 @@ impl<S: Design> Scorer for NetworkScorer<S> {
         for places in order.chunks(n_at_once) {
             let side_by_side: Vec<Cloze> =
                 places.iter().map(|&place| texts[place].clone()).collect();
-            let log_probs = self.model.network.fill(&side_by_side)?;
+            let log_probs = self.model.network.score(&side_by_side)?;
             for (&place, log_probs) in places.iter().zip(&log_probs) {
                 lists[place] = self.scores(&questions[place], &texts[place], log_probs);
             }
@@ -178,34 +161,35 @@ impl<S: Design> Scorer for NetworkScorer<S> {
     }
 }
 
-impl<S: Design> NetworkScorer<S> {
-    /// What the network reads of a question; candidates that are one word to it stand once.
+impl<F: NetworkFamily> NetworkScorer<F> {
+    /// What the network reads of a question; candidates that have the same tokens are there once.
     fn text(&self, question: &Question<'_>) -> Cloze {
-        let numbers = |words: &[WordId]| {
-            words.iter().map(|word| self.numbers[word.index()]).collect::<Vec<u32>>()
-        };
-        let context = context_of(question, &self.numbers);
-        let mut candidates = numbers(question.candidates);
+        let context = context_of(question, &self.tokens);
+        let tokens = |word: &WordId| self.tokens.of(*word).to_vec();
+        let mut candidates: Vec<Vec<u32>> = question.candidates.iter().map(tokens).collect();
         candidates.sort_unstable();
         candidates.dedup();
-        let before = [&[END], &numbers(&question.query[..question.blank])[..]].concat();
-        let after = [&numbers(&question.query[question.blank + 1..])[..], &[END]].concat();
-        self.model.design.reads(context, Cloze { context: Vec::new(), before, candidates, after })
+        let (before, after) =
+            (&question.query[..question.blank], &question.query[question.blank + 1..]);
+        let before = [END].into_iter().chain(self.tokens.of_all(before)).collect();
+        let after = self.tokens.of_all(after).chain([END]).collect();
+        self.model.family.reads(context, Cloze { context: Vec::new(), before, candidates, after })
     }
 
     /// The scores of a question's candidates.
     ///
     /// Chosen: candidates that are `<unk>` to the network share its probability.
     fn scores(&self, question: &Question<'_>, text: &Cloze, log_probs: &[f64]) -> Vec<f32> {
-        let number = |word: &WordId| self.numbers[word.index()];
-        let n_unknown = question.candidates.iter().filter(|word| number(word) == UNKNOWN).count();
+        let is_unknown = |word: &WordId| self.tokens.of(*word) == [UNKNOWN];
+        let n_unknown = question.candidates.iter().filter(|word| is_unknown(word)).count();
         let score = |word: &WordId| {
-            let place = text.candidates.binary_search(&number(word)).expect("it stands there once");
-            let share = if number(word) == UNKNOWN { n_unknown as f64 } else { 1.0 };
-            (log_probs[place] - share.ln()) as f32
+            let tokens = self.tokens.of(*word);
+            let place = text.candidates.binary_search_by(|other| other[..].cmp(tokens));
+            let share = if is_unknown(word) { n_unknown as f64 } else { 1.0 };
+            (log_probs[place.expect("each candidate is there once")] - share.ln()) as f32
         };
         let mut scores: Vec<f32> = question.candidates.iter().map(score).collect();
-        if self.model.design.recipe().lowercase {
+        if self.model.family.recipe().lowercase {
             as_written(question, &mut scores);
         }
         scores
@@ -216,20 +200,20 @@ impl<S: Design> NetworkScorer<S> {
 mod tests {
     use super::*;
     use crate::Training;
-    use crate::networks::network::Learning;
-    use crate::networks::network::tests::{set, settings};
+    use crate::networks::family::Task;
+    use crate::networks::tests::{set, settings};
 
-    /// A device that is lost while it answers: the model has another on the processor, with the same scores.
+    /// A device that is lost while it answers: the model has another on the CPU, with the same scores.
     #[test]
-    fn the_processor_answers_in_the_place_of_a_lost_device() {
+    fn the_cpu_answers_in_the_place_of_a_lost_device() {
         let (set, places) = (set(), [8, 9, 8, 9]);
         let settings = settings("lstm-context-query", &[]);
-        let design = crate::networks::lstm::of(&settings);
+        let family = crate::networks::lstm::of(&settings);
         let training = Training::new(&set, 1, &|_| ());
-        let (learning, lexicon) = Learning::new(&design, &settings, &training).unwrap();
-        let (tables, epochs) = learning.on(Cpu::default()).unwrap();
-        let learnt = Arc::new(Learnt { settings: settings.clone(), lexicon, tables, epochs });
-        let filling = Filling { design: &design, learnt: &learnt };
+        let task = Task::new(&family, &settings, &training).unwrap();
+        let (tables, epochs) = task.learn(&Place::cpu()).unwrap();
+        let (settings, lexicon) = (settings.clone(), task.lexicon);
+        let trained = Arc::new(TrainedNetwork { settings, lexicon, tables, epochs });
         let answered = |model: Arc<dyn Model>| -> Result<Vec<Vec<f32>>> {
             let mut all = Vec::new();
             crate::score_all(
@@ -245,9 +229,9 @@ mod tests {
             Ok(all)
         };
         let model = |n, choice| {
-            let (design, learnt) = (design.clone(), learnt.clone());
-            let network = filling.on(numerics::testing::cpu_lost_after(n)).unwrap();
-            Arc::new(LanguageNetwork { design, learnt, choice, network, is_on_gpu: true })
+            let place = Place::Cpu(numerics::testing::cpu_lost_after(n));
+            let (family, trained) = (family.clone(), trained.clone());
+            Arc::new(LanguageNetwork::on(&place, family, trained, choice).unwrap())
         };
         // More than it takes to get there, and less than to answer.
         let lost = model(40, DeviceChoice::Auto);

@@ -4,20 +4,20 @@
 //! It learns from running text with the sentences before each word as context, or from the training
 //! questions, as the memory networks do.
 
-use neural::{Attention, Cloze, Contexts, Joining, LstmLm, Streams, Window};
-use numerics::device::{Device, NO_TARGET};
+use neural::{Attention, Cloze, Contexts, LstmLm, Merge, Sampler, Streams, Window};
+use numerics::device::NO_TARGET;
 use serde::Deserialize;
 
 use crate::contract::settings::Range;
 use crate::learning::epochs;
 use crate::learning::weights_file::WEIGHTS;
 use crate::networks::answers;
+use crate::networks::family::{self, NetworkFamily, Source};
 use crate::networks::learner::Pieces;
 use crate::networks::lstm::{self, FORGETS, STEPS, STREAMS};
-use crate::networks::network::{self, Design, Source};
 use crate::networks::settings::{
-    CLIP, DIM, DROPOUT, EPSILON, INITIAL, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, Start,
-    TIED, WEIGHT_DECAY,
+    CLIP, DIM, DROPOUT, EPSILON, INITIAL, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, TIED,
+    WEIGHT_DECAY,
 };
 use crate::words::lexicon::{END, LOWERCASE, MIN_COUNT};
 use crate::{Error, Method, Result, Setting};
@@ -102,9 +102,9 @@ pub(crate) const METHOD: Method = Method {
         LOWERCASE,
         WEIGHTS,
     ],
-    sources: network::SOURCES,
+    sources: family::SOURCES,
     trains_by_epochs: true,
-    train: |settings, training| network::train(settings.config::<Config>(), settings, training),
+    train: |settings, training| family::train(settings.config::<Config>(), settings, training),
     load: |saved| answers::load(saved.settings.config::<Config>(), saved),
 };
 
@@ -114,7 +114,7 @@ struct Config {
     context: usize,
     max_words: usize,
     burn_in: bool,
-    joining: Joins,
+    joining: Merge,
     learns_from: LearnsFrom,
     tied: bool,
     streams: usize,
@@ -131,43 +131,26 @@ enum LearnsFrom {
     Questions,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Joins {
-    Sum,
-    Concatenation,
-}
-
 impl Config {
     fn attention(&self) -> Result<Attention> {
-        let joining = match self.joining {
-            Joins::Sum => Joining::Sum,
-            Joins::Concatenation if self.tied => {
-                return Err(Error::SettingValue {
-                    key: TIED.name,
-                    expected: "`false` where `joining` is `concatenation`".to_owned(),
-                    found: "true".to_owned(),
-                });
-            }
-            Joins::Concatenation => Joining::Concatenation,
-        };
-        Ok(Attention { window: self.window | 1, joining })
+        if self.joining == Merge::Concat && self.tied {
+            return Err(Error::SettingValue {
+                key: TIED.name,
+                expected: "`false` where `joining` is `concatenation`".to_owned(),
+                found: "true".to_owned(),
+            });
+        }
+        Ok(Attention { window: self.window | 1, merge: self.joining })
     }
 }
 
-impl Design for Config {
-    type Batch = Window;
-    type Network<D: Device<Real = f32>> = LstmLm<D>;
+impl NetworkFamily for Config {
+    type Network = LstmLm;
     type Pieces<'t> = ContextualPieces<'t>;
 
-    fn network<D: Device<Real = f32>>(
-        &self,
-        device: &D,
-        n_words: usize,
-        start: Start,
-    ) -> Result<LstmLm<D>> {
+    fn network(&self, n_words: usize, sampler: Option<Sampler>) -> Result<LstmLm> {
         let attention = Some(self.attention()?);
-        lstm::network(device, n_words, (&self.recipe, start), (self.tied, attention))
+        Ok(lstm::network(n_words, &self.recipe, (self.tied, attention), sampler))
     }
 
     fn pieces<'t>(&self, source: &'t Source<'t>) -> (ContextualPieces<'t>, usize) {
@@ -191,7 +174,7 @@ impl Design for Config {
     fn reads(&self, context: Vec<u32>, cloze: Cloze) -> Cloze {
         // In running text the end of the last sentence before is not attended to.
         let attended = context.strip_suffix(&[END]).unwrap_or(&context).to_vec();
-        let read = if self.burn_in { network::burnt_in(context, cloze) } else { cloze };
+        let read = if self.burn_in { family::burnt_in(context, cloze) } else { cloze };
         Cloze { context: attended, ..read }
     }
 }
@@ -289,7 +272,7 @@ mod tests {
     #[test]
     fn what_stands_beside_the_state_has_no_embeddings_to_be_tied_to() {
         let attention = config(&["tied=true", "window=4"]).attention().unwrap();
-        assert_eq!(attention, Attention { window: 5, joining: Joining::Sum });
+        assert_eq!(attention, Attention { window: 5, merge: Merge::Sum });
         let error = config(&["tied=true", "joining=concatenation"]).attention().unwrap_err();
         assert_eq!(
             error.to_string(),

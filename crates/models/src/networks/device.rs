@@ -1,113 +1,158 @@
-//! Where networks are computed, on the processor or on a GPU, and what happens without one.
+//! [`Place`]: where a network is computed, on the CPU or on a GPU, and what happens if there is none or it fails.
 
-use numerics::device::{Cpu, Cuda, Device};
+use neural::{
+    Answering, ClozeNetwork, ClozeScorer, Network, Tables, Trainer, Training, TrainingConfig,
+};
+use numerics::device::Cpu;
+#[cfg(feature = "cuda")]
+use numerics::device::Cuda;
 
 use crate::{DeviceChoice, Error, Event, Reporter, Result};
 
-/// Work that can be done on any device.
-pub(crate) trait OnDevice {
-    /// What comes of it.
-    type Output;
-
-    /// Does it. Where it may be done again on the processor, it must find what the first attempt has kept.
-    fn on<D: Device<Real = f32>>(&self, device: D) -> Result<Self::Output>;
+/// A device that was opened. Everything below is generic over devices, everything above knows none.
+pub(crate) enum Place {
+    Cpu(Cpu<f32>),
+    #[cfg(feature = "cuda")]
+    Cuda(Cuda),
 }
 
-/// Does some work where it was chosen to be done.
-///
-/// # Errors
-/// Those of the work; [`Error::Device`] if a GPU was asked for and there is none.
-pub(crate) fn compute<W: OnDevice>(
-    work: &W,
-    choice: DeviceChoice,
-    reporter: &dyn Reporter,
-) -> Result<W::Output> {
-    match choice {
-        DeviceChoice::Cpu => work.on(Cpu::default()),
-        DeviceChoice::Cuda => work.on(gpu(reporter)?),
-        DeviceChoice::Auto => with_fallback(work, gpu(reporter), reporter),
+impl Place {
+    /// The CPU.
+    pub fn cpu() -> Self {
+        Self::Cpu(Cpu::default())
+    }
+
+    /// The GPU, which is reported.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if no GPU can be used.
+    #[cfg(feature = "cuda")]
+    pub fn gpu(reporter: &dyn Reporter) -> Result<Self> {
+        let gpu = Cuda::open()?;
+        reporter.report(Event::OnGpu(gpu.name().to_owned()));
+        Ok(Self::Cuda(gpu))
+    }
+
+    /// There is none without the feature `cuda`.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    #[cfg(not(feature = "cuda"))]
+    pub fn gpu(_: &dyn Reporter) -> Result<Self> {
+        let reason = "this program was built without the feature `cuda`".to_owned();
+        Err(numerics::Error::NoDevice { reason }.into())
+    }
+
+    /// Whether it is asked by one thread at a time, with large batches.
+    pub fn is_gpu(&self) -> bool {
+        !matches!(self, Self::Cpu(_))
+    }
+
+    /// A network that learns there.
+    ///
+    /// # Errors
+    /// If the device has too little memory.
+    pub fn trainer<N: Network>(
+        &self,
+        network: N,
+        config: TrainingConfig,
+    ) -> Result<Box<dyn Trainer<Batch = N::Batch>>> {
+        Ok(match self {
+            Self::Cpu(device) => Box::new(Training::new(device, network, config)?),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(device) => Box::new(Training::new(device, network, config)?),
+        })
+    }
+
+    /// A trained network that answers there.
+    ///
+    /// # Errors
+    /// If the device has too little memory, or a table is missing or has another shape.
+    pub fn scorer<N: ClozeNetwork>(
+        &self,
+        network: N,
+        tables: &Tables,
+    ) -> Result<Box<dyn ClozeScorer>> {
+        Ok(match self {
+            Self::Cpu(device) => Box::new(Answering::from_tables(device, network, tables)?),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(device) => Box::new(Answering::from_tables(device, network, tables)?),
+        })
     }
 }
 
-/// The GPU, if one can be used; tells of it.
-pub(crate) fn gpu(reporter: &dyn Reporter) -> Result<Cuda> {
-    let gpu = Cuda::open()?;
-    reporter.report(Event::OnGpu(gpu.name().to_owned()));
-    Ok(gpu)
-}
-
-/// Tells why it is the processor.
-pub(crate) fn instead(reason: &numerics::Error, reporter: &dyn Reporter) {
-    reporter.report(Event::OnProcessor(reason.to_string()));
-}
-
-pub(crate) fn with_fallback<W: OnDevice, D: Device<Real = f32>>(
-    work: &W,
-    gpu: Result<D>,
+/// Does some work on the chosen device. With `auto` it is done again on the CPU if the GPU fails, so it must find what the
+/// first attempt has kept.
+///
+/// # Errors
+/// Those of the work; [`Error::Device`] if a GPU was asked for and there is none.
+pub(crate) fn compute<T>(
+    choice: DeviceChoice,
     reporter: &dyn Reporter,
-) -> Result<W::Output> {
-    let failure = match gpu {
-        Ok(gpu) => match work.on(gpu) {
-            Err(Error::Device(failure)) => failure,
+    work: impl Fn(&Place) -> Result<T>,
+) -> Result<T> {
+    match choice {
+        DeviceChoice::Cpu => work(&Place::cpu()),
+        DeviceChoice::Cuda => work(&Place::gpu(reporter)?),
+        DeviceChoice::Auto => with_fallback(Place::gpu(reporter), reporter, work),
+    }
+}
+
+pub(crate) fn with_fallback<T>(
+    gpu: Result<Place>,
+    reporter: &dyn Reporter,
+    work: impl Fn(&Place) -> Result<T>,
+) -> Result<T> {
+    match gpu {
+        Err(Error::Device(reason)) => reporter.report(Event::OnProcessor(reason.to_string())),
+        Err(error) => return Err(error),
+        Ok(gpu) => match work(&gpu) {
+            Err(Error::Device(failure)) => reporter.report(Event::Warning(format!(
+                "{failure}; continuing on the CPU, from the last checkpoint if there is one"
+            ))),
             done => return done,
         },
-        Err(Error::Device(none)) => {
-            instead(&none, reporter);
-            return work.on(Cpu::default());
-        }
-        Err(error) => return Err(error),
-    };
-    reporter.report(Event::Warning(format!(
-        "{failure}; the processor takes over, from the last checkpoint if there is one"
-    )));
-    work.on(Cpu::default())
+    }
+    work(&Place::cpu())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::sync::Mutex;
 
     use expect_test::expect;
 
     use super::*;
 
-    /// Fails the first time, as a GPU that is lost.
-    struct Once(Mutex<usize>);
-
-    impl OnDevice for Once {
-        type Output = usize;
-
-        fn on<D: Device<Real = f32>>(&self, _: D) -> Result<usize> {
-            let mut n_times = self.0.lock().unwrap();
-            *n_times += 1;
-            match *n_times {
+    /// What is reported if the work fails at first, as on a GPU that is lost, and the work was tried before.
+    fn reported(gpu: Result<Place>, n_tries: usize) -> String {
+        let (events, n_tries) = (Mutex::new(String::new()), Cell::new(n_tries));
+        let report = |event: Event| *events.lock().unwrap() += &format!("{event:?}\n");
+        let done = with_fallback(gpu, &report, |_| {
+            n_tries.set(n_tries.get() + 1);
+            match n_tries.get() {
                 1 => Err(Error::Device(numerics::Error::DeviceLost {
                     device: "GPU 0".to_owned(),
                     reason: "fell off the bus".to_owned(),
                 })),
                 n => Ok(n),
             }
-        }
-    }
-
-    fn said(gpu: Result<Cpu<f32>>, times_before: usize) -> String {
-        let events = Mutex::new(String::new());
-        let report = |event: Event| *events.lock().unwrap() += &format!("{event:?}\n");
-        let done = with_fallback(&Once(Mutex::new(times_before)), gpu, &report);
+        });
         format!("{}{done:?}", events.lock().unwrap())
     }
 
     #[test]
-    fn a_device_that_is_lost_or_missing_is_told_of_and_the_processor_takes_over() {
+    fn a_device_that_is_lost_or_missing_is_reported_and_the_cpu_takes_over() {
         expect![[r#"
-            Warning("GPU 0: lost: fell off the bus; the processor takes over, from the last checkpoint if there is one")
+            Warning("GPU 0: lost: fell off the bus; continuing on the CPU, from the last checkpoint if there is one")
             Ok(2)"#]]
-        .assert_eq(&said(Ok(Cpu::default()), 0));
-        expect!["Ok(2)"].assert_eq(&said(Ok(Cpu::default()), 1));
+        .assert_eq(&reported(Ok(Place::cpu()), 0));
+        expect!["Ok(2)"].assert_eq(&reported(Ok(Place::cpu()), 1));
         let none = || numerics::Error::NoDevice { reason: "no driver was found".to_owned() };
         expect![[r#"
             OnProcessor("no GPU can be used: no driver was found")
             Ok(2)"#]]
-        .assert_eq(&said(Err(Error::Device(none())), 1));
+        .assert_eq(&reported(Err(Error::Device(none())), 1));
     }
 }

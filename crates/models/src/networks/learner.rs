@@ -1,11 +1,8 @@
 //! A language network as a [`Learner`] (§4.4): running text in mini-batches → steps; its validation is the
 //! mean loss on the running text of the validation books, the logarithm of the perplexity.
 
-use std::marker::PhantomData;
-
-use neural::{Network, Tables};
+use neural::{Tables, Trainer};
 use numerics::Table;
-use numerics::device::Device;
 
 use crate::Result;
 use crate::learning::checkpoint::Epoch;
@@ -17,56 +14,50 @@ pub(crate) trait Pieces {
     /// What a network takes at a time.
     type Batch;
 
-    /// How many pieces there are.
+    /// The number of pieces.
     fn len(&self) -> usize;
 
     /// Whether a network remembers something from one to the next, so that they keep their order.
     fn is_running(&self) -> bool;
 
-    /// How many words some pieces ask for.
+    /// The number of words to predict in some pieces.
     fn n_targets(&self, pieces: &[u32]) -> usize;
 
-    /// Some pieces for a network.
+    /// A batch of some pieces.
     fn batch(&self, pieces: &[u32]) -> Self::Batch;
 }
 
 /// A network that learns.
-pub(crate) struct LanguageLearner<'a, D, N, P> {
-    network: N,
+pub(crate) struct NetworkLearner<'a, P: Pieces> {
+    trainer: Box<dyn Trainer<Batch = P::Batch>>,
     train: P,
     valid: P,
     recipe: &'a Recipe,
     /// How many pieces are taken at a time.
     batch: usize,
-    /// What was learnt, as it was last fetched from the device.
+    /// The checkpoint that was last copied from the device.
     tables: Tables,
-    device: PhantomData<D>,
 }
 
-impl<'a, D: Device, N: Network<D, Batch = P::Batch>, P: Pieces> LanguageLearner<'a, D, N, P> {
+impl<'a, P: Pieces> NetworkLearner<'a, P> {
     /// A network with text to learn from and to validate on.
     pub fn new(
-        network: N,
+        trainer: Box<dyn Trainer<Batch = P::Batch>>,
         [train, valid]: [P; 2],
         recipe: &'a Recipe,
         batch: usize,
     ) -> Result<Self> {
-        let tables = Vec::new();
-        let mut learner =
-            Self { network, train, valid, recipe, batch, tables, device: PhantomData };
-        learner.fetch()?;
-        Ok(learner)
+        let tables = trainer.checkpoint()?;
+        Ok(Self { trainer, train, valid, recipe, batch, tables })
     }
 
     /// What was learnt.
     pub fn weights(&self) -> Result<Tables> {
-        Ok(self.network.weights()?)
+        Ok(self.trainer.weights()?)
     }
 }
 
-impl<D: Device, N: Network<D, Batch = P::Batch>, P: Pieces> Learner
-    for LanguageLearner<'_, D, N, P>
-{
+impl<P: Pieces> Learner for NetworkLearner<'_, P> {
     fn n_questions(&self) -> usize {
         self.train.len()
     }
@@ -88,7 +79,7 @@ impl<D: Device, N: Network<D, Batch = P::Batch>, P: Pieces> Learner
     }
 
     fn step(&mut self, batch: &MiniBatch<'_>) -> Result<f64> {
-        Ok(self.network.step(&self.train.batch(batch.questions), batch.learning_rate)?)
+        Ok(self.trainer.step(&self.train.batch(batch.questions), batch.learning_rate)?)
     }
 
     fn validate(&mut self) -> Result<Validation> {
@@ -98,7 +89,7 @@ impl<D: Device, N: Network<D, Batch = P::Batch>, P: Pieces> Learner
         }
         let mut sum = 0.0;
         for pieces in pieces.chunks(self.batch) {
-            sum += self.network.loss(&self.valid.batch(pieces))?;
+            sum += self.trainer.loss(&self.valid.batch(pieces))?;
         }
         let loss = sum / self.valid.n_targets(&pieces) as f64;
         Ok(Validation { loss: Some(loss), accuracy: None })
@@ -109,13 +100,11 @@ impl<D: Device, N: Network<D, Batch = P::Batch>, P: Pieces> Learner
     }
 
     fn fetch(&mut self) -> Result<()> {
-        self.tables = self.network.weights()?;
-        self.tables.extend(self.network.progress()?);
+        self.tables = self.trainer.checkpoint()?;
         Ok(())
     }
 
     fn put(&mut self) -> Result<()> {
-        self.network.set_weights(&self.tables)?;
-        Ok(self.network.set_progress(&self.tables)?)
+        Ok(self.trainer.restore(&self.tables)?)
     }
 }

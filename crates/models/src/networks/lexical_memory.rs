@@ -6,17 +6,16 @@
 
 use std::ops::Range;
 
-use neural::{Cloze, Initial, LexicalConfig, LexicalMemory, Runs};
-use numerics::device::Device;
+use neural::{Cloze, Initial, LexicalConfig, LexicalMemory, Runs, Sampler};
 use serde::Deserialize;
 
 use crate::learning::epochs;
 use crate::learning::weights_file::WEIGHTS;
 use crate::networks::answers;
+use crate::networks::family::{self, NetworkFamily, Source};
 use crate::networks::learner::Pieces;
-use crate::networks::network::{self, Design, Source};
 use crate::networks::settings::{
-    CLIP, DIM, DROPOUT, EPSILON, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, Start, WEIGHT_DECAY,
+    CLIP, DIM, DROPOUT, EPSILON, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, WEIGHT_DECAY,
 };
 use crate::words::lexicon::{LOWERCASE, MIN_COUNT};
 use crate::{Method, Range as ValueRange, Result, Setting};
@@ -88,9 +87,9 @@ pub(crate) const METHOD: Method = Method {
         Setting { default: "true", ..LOWERCASE },
         WEIGHTS,
     ],
-    sources: network::SOURCES,
+    sources: family::SOURCES,
     trains_by_epochs: true,
-    train: |settings, training| network::train(settings.config::<Config>(), settings, training),
+    train: |settings, training| family::train(settings.config::<Config>(), settings, training),
     load: |saved| answers::load(saved.settings.config::<Config>(), saved),
 };
 
@@ -104,30 +103,20 @@ struct Config {
     recipe: Recipe,
 }
 
-impl Design for Config {
-    type Batch = Runs;
-    type Network<D: Device<Real = f32>> = LexicalMemory<D>;
+impl NetworkFamily for Config {
+    type Network = LexicalMemory;
     type Pieces<'t> = TextRuns<'t>;
 
-    fn network<D: Device<Real = f32>>(
-        &self,
-        device: &D,
-        n_words: usize,
-        start: Start,
-    ) -> Result<LexicalMemory<D>> {
-        let Recipe { dim, dropout, clip, .. } = self.recipe;
+    fn network(&self, n_words: usize, sampler: Option<Sampler>) -> Result<LexicalMemory> {
         let config = LexicalConfig {
             words: n_words,
-            dim,
+            dim: self.recipe.dim,
             memories: self.max_memories,
             hops: self.hops,
-            initial: start.initial(Initial::Normal),
-            method: start.method,
-            clip,
-            dropout,
-            seed: start.seed,
+            initial: self.recipe.initial(Initial::Normal),
+            dropout: self.recipe.dropout,
         };
-        Ok(LexicalMemory::new(device, config, start.sampler)?)
+        Ok(LexicalMemory::new(config, sampler))
     }
 
     fn pieces<'t>(&self, source: &'t Source<'t>) -> (TextRuns<'t>, usize) {
@@ -141,7 +130,7 @@ impl Design for Config {
 
     // §3.1: the context and the query are one sequence of words.
     fn reads(&self, context: Vec<u32>, cloze: Cloze) -> Cloze {
-        network::burnt_in(context, cloze)
+        family::burnt_in(context, cloze)
     }
 }
 

@@ -4,19 +4,18 @@
 //! Both rows of Table 2 are one network, trained on the running text of the training books; they differ in
 //! what is read before the query.
 
-use neural::{Attention, Cloze, Initial, LstmConfig, LstmLm, Streams, Window};
-use numerics::device::Device;
+use neural::{Attention, Cloze, Initial, LstmConfig, LstmLm, Sampler, Streams, Window};
 use serde::Deserialize;
 
 use crate::contract::settings::Range;
 use crate::learning::epochs;
 use crate::learning::weights_file::WEIGHTS;
 use crate::networks::answers;
+use crate::networks::family::{self, NetworkFamily, Source};
 use crate::networks::learner::Pieces;
-use crate::networks::network::{self, Design, Source};
 use crate::networks::settings::{
-    CLIP, DIM, DROPOUT, EPSILON, INITIAL, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, Start,
-    TIED, WEIGHT_DECAY,
+    CLIP, DIM, DROPOUT, EPSILON, INITIAL, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, TIED,
+    WEIGHT_DECAY,
 };
 use crate::words::lexicon::{LOWERCASE, MIN_COUNT};
 use crate::{Method, Result, Setting};
@@ -74,10 +73,10 @@ pub(crate) const QUERY: Method = Method {
     name: "lstm-query",
     section: "§4.4",
     settings: SETTINGS,
-    sources: network::SOURCES,
+    sources: family::SOURCES,
     trains_by_epochs: true,
     train: |settings, training| {
-        network::train(Lstm::new(settings.config(), false), settings, training)
+        family::train(Lstm::new(settings.config(), false), settings, training)
     },
     load: |saved| answers::load(Lstm::new(saved.settings.config(), false), saved),
 };
@@ -85,7 +84,7 @@ pub(crate) const QUERY: Method = Method {
 pub(crate) const CONTEXT_QUERY: Method = Method {
     name: "lstm-context-query",
     train: |settings, training| {
-        network::train(Lstm::new(settings.config(), true), settings, training)
+        family::train(Lstm::new(settings.config(), true), settings, training)
     },
     load: |saved| answers::load(Lstm::new(saved.settings.config(), true), saved),
     ..QUERY
@@ -115,43 +114,34 @@ impl Lstm {
 
 /// The network of some settings, for tests of all networks.
 #[cfg(test)]
-pub(crate) fn of(settings: &crate::Settings) -> impl Design {
+pub(crate) fn of(settings: &crate::Settings) -> impl NetworkFamily {
     Lstm::new(settings.config(), false)
 }
 
 /// An LSTM, contextual or not.
-pub(crate) fn network<D: Device<Real = f32>>(
-    device: &D,
+pub(crate) fn network(
     n_words: usize,
-    (recipe, start): (&Recipe, Start),
+    recipe: &Recipe,
     (is_tied, attention): (bool, Option<Attention>),
-) -> Result<LstmLm<D>> {
+    sampler: Option<Sampler>,
+) -> LstmLm {
     let config = LstmConfig {
         words: n_words,
         units: recipe.dim,
         attention,
         is_tied,
-        initial: start.initial(Initial::Uniform),
-        method: start.method,
-        clip: recipe.clip,
+        initial: recipe.initial(Initial::Uniform),
         dropout: recipe.dropout,
-        seed: start.seed,
     };
-    Ok(LstmLm::new(device, config, start.sampler)?)
+    LstmLm::new(config, sampler)
 }
 
-impl Design for Lstm {
-    type Batch = Window;
-    type Network<D: Device<Real = f32>> = LstmLm<D>;
+impl NetworkFamily for Lstm {
+    type Network = LstmLm;
     type Pieces<'t> = Streams<'t>;
 
-    fn network<D: Device<Real = f32>>(
-        &self,
-        device: &D,
-        n_words: usize,
-        start: Start,
-    ) -> Result<LstmLm<D>> {
-        network(device, n_words, (&self.config.recipe, start), (self.config.tied, None))
+    fn network(&self, n_words: usize, sampler: Option<Sampler>) -> Result<LstmLm> {
+        Ok(network(n_words, &self.config.recipe, (self.config.tied, None), sampler))
     }
 
     fn pieces<'t>(&self, source: &'t Source<'t>) -> (Streams<'t>, usize) {
@@ -165,7 +155,7 @@ impl Design for Lstm {
 
     // §4.4, burn in: the context is read like any text before the query.
     fn reads(&self, context: Vec<u32>, cloze: Cloze) -> Cloze {
-        if self.reads_context { network::burnt_in(context, cloze) } else { cloze }
+        if self.reads_context { family::burnt_in(context, cloze) } else { cloze }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What can be set about language networks (§4.4, Appendix A): how they learn, and the words that they know.
 
-use neural::{Initial, Method, Sampler, Text};
+use neural::{Initial, Method, Sampler, Text, TrainingConfig};
 use serde::Deserialize;
 
 use crate::Setting;
@@ -127,7 +127,7 @@ pub(crate) struct Recipe {
     optimiser: Optimiser,
     weight_decay: f64,
     epsilon: f64,
-    pub clip: f64,
+    clip: f64,
     pub min_count: usize,
     pub lowercase: bool,
     pub weights: SavedAs,
@@ -147,43 +147,27 @@ enum Optimiser {
     Adam,
 }
 
-/// How a network begins.
-pub(crate) struct Start {
-    /// First weights are drawn within this bound, or with this deviation; none if it only answers.
-    initial: Option<f64>,
-    /// How weights follow their gradient.
-    pub method: Method,
-    /// Where all chance comes from.
-    pub seed: u64,
-    /// Draws words for a softmax over samples, if it is to be one.
-    pub sampler: Option<Sampler>,
-}
-
-impl Start {
-    /// Of a network that only answers.
-    pub fn answering() -> Self {
-        Self { initial: None, method: Method::Sgd, seed: 0, sampler: None }
-    }
-
+impl Recipe {
     /// How first weights are drawn, with a kind of distribution.
     pub fn initial(&self, kind: fn(f64) -> Initial) -> Initial {
-        self.initial.map_or(Initial::Zero, kind)
+        kind(self.initial)
     }
-}
 
-impl Recipe {
-    /// How a network begins that learns from a text with so many different words.
-    pub fn start(&self, text: &Text, n_words: usize, seed: u64) -> Start {
+    /// How weights follow their gradient, with all random numbers from a seed.
+    pub fn training(&self, seed: u64) -> TrainingConfig {
         let method = match self.optimiser {
             Optimiser::Sgd => Method::Sgd,
             Optimiser::Adam => Method::Adam { decay: self.weight_decay, epsilon: self.epsilon },
         };
-        let sampler = |size| Sampler::new(&text.counts(n_words), size, seed);
-        let sampler = self.samples.map(sampler);
-        Start { initial: Some(self.initial), method, seed, sampler }
+        TrainingConfig { method, clip: self.clip, seed }
     }
 
-    /// For the training loop, with so many pieces of text a mini-batch.
+    /// Draws words for a softmax over samples, if it is to be one.
+    pub fn sampler(&self, text: &Text, n_words: usize, seed: u64) -> Option<Sampler> {
+        self.samples.map(|size| Sampler::new(&text.counts(n_words), size, seed))
+    }
+
+    /// The schedule of the training loop, with `batch` pieces of text per mini-batch.
     pub fn schedule(&self, batch: usize) -> Schedule {
         let Self { learning_rate, epochs, patience, .. } = *self;
         Schedule { learning_rate, epochs, patience, decay: 1.0, batch }

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use base::Vocabulary;
+use base::{Vocabulary, WordId};
 
 use crate::contract::settings::Range;
 use crate::words::running_text::Books;
@@ -79,18 +79,33 @@ impl Lexicon {
         &self.words
     }
 
-    /// The number of each word of a vocabulary.
-    pub fn numbers_of(&self, vocabulary: &Vocabulary) -> Vec<u32> {
-        let number = |word: &str| match self.words.get(&spelling(word, self.lowercase)) {
+    /// The tokens of each word of a vocabulary: one each.
+    pub fn tokens_of(&self, vocabulary: &Vocabulary) -> Tokens {
+        let token = |word: &str| match self.words.get(&spelling(word, self.lowercase)) {
             Some(id) => FIRST_WORD + id.0,
             None => UNKNOWN,
         };
-        vocabulary.iter().map(number).collect()
+        Tokens(vocabulary.iter().map(token).collect())
     }
 
     /// Reads the words from the folder of a model.
     pub fn read(folder: &Path, lowercase: bool) -> Result<Self> {
         Ok(Self { words: word_list::read(folder, "distinct", |_, _| true)?, lowercase })
+    }
+}
+
+/// The tokens of the words of a set. A lexicon has one token per word; only this type knows that.
+pub(crate) struct Tokens(Vec<u32>);
+
+impl Tokens {
+    /// The tokens of a word.
+    pub fn of(&self, word: WordId) -> &[u32] {
+        std::slice::from_ref(&self.0[word.index()])
+    }
+
+    /// The tokens of some words, one after the other.
+    pub fn of_all(&self, words: &[WordId]) -> impl Iterator<Item = u32> {
+        words.iter().flat_map(|word| self.of(*word)).copied()
     }
 }
 
@@ -128,8 +143,8 @@ mod tests {
         let (text, lexicon) = words(2, false);
         assert_eq!(text, "hen The saw the");
         assert_eq!(lexicon.len(), 6);
-        let numbers = lexicon.numbers_of(set.vocabulary());
-        let number = |word: &str| numbers[set.vocabulary().get(word).unwrap().index()];
+        let tokens = lexicon.tokens_of(set.vocabulary());
+        let number = |word: &str| tokens.of(set.vocabulary().get(word).unwrap())[0];
         assert_eq!((number("hen"), number("The"), number("fox"), number("XXXXX")), (2, 3, 1, 1));
         assert_eq!(words(1, false).0, "hen The saw the a fox owl");
     }

@@ -63,7 +63,7 @@ fn end([rows, columns]: [usize; 2], row_stride: usize) -> usize {
     if rows == 0 { 0 } else { (rows - 1) * row_stride + columns }
 }
 
-/// `into = keep · into + scale · left · right`, with `into` row after row; where `keep` is 0, what `into`
+/// `into = beta · into + alpha · left · right`, with `into` row after row; where `beta` is 0, what `into`
 /// held does not matter. On one thread.
 ///
 /// # Shapes
@@ -73,21 +73,21 @@ fn end([rows, columns]: [usize; 2], row_stride: usize) -> usize {
 /// If the shapes don't fit.
 pub fn multiply<R: Real>(
     into: &mut [R],
-    keep: R,
-    scale: R,
+    beta: R,
+    alpha: R,
     left: MatRef<'_, R>,
     right: MatRef<'_, R>,
 ) {
     assert_eq!(into.len(), left.rows * right.columns, "outer dimensions of a product");
     let into = Output::new(into, right.columns, left, right);
-    into.tile(keep, scale, left, right);
+    into.tile(beta, alpha, left, right);
 }
 
 /// The same with the rows of `into` `row_stride` apart, on all threads.
 pub(crate) fn multiply_in_tiles<R: Real>(
     (into, row_stride): (&mut [R], usize),
-    keep: R,
-    scale: R,
+    beta: R,
+    alpha: R,
     left: MatRef<'_, R>,
     right: MatRef<'_, R>,
 ) {
@@ -98,7 +98,7 @@ pub(crate) fn multiply_in_tiles<R: Real>(
     (0..n_tiles).into_par_iter().for_each(|tile| {
         let (row, column) = (tile / n_across * height, tile % n_across * width);
         let (left, right) = (left.rows_from(row, height), right.columns_from(column, width));
-        into.at(row, column).tile(keep, scale, left, right);
+        into.at(row, column).tile(beta, alpha, left, right);
     });
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn multiply_in_tiles<R: Real>(
 pub(crate) fn multiply_batch<'a, R: Real>(
     into: &mut [R],
     layout: Layout,
-    [keep, scale]: [R; 2],
+    [beta, alpha]: [R; 2],
     factors: &(impl Fn(usize) -> (MatRef<'a, R>, MatRef<'a, R>) + Sync),
 ) {
     let Layout { rows, columns, row_stride, batch, batch_stride } = layout;
@@ -120,7 +120,7 @@ pub(crate) fn multiply_batch<'a, R: Real>(
         let (left, right) = factors(i);
         assert_eq!([left.rows, right.columns], [rows, columns], "outer dimensions of a product");
         assert_eq!(left.columns, right.rows, "inner dimensions of a product");
-        into.at(0, i * batch_stride).tile(keep, scale, left, right);
+        into.at(0, i * batch_stride).tile(beta, alpha, left, right);
     });
 }
 
@@ -168,7 +168,7 @@ impl<R: Real> Output<R> {
         Self { first: self.first.wrapping_add(row * self.row_stride + column), ..self }
     }
 
-    fn tile(self, keep: R, scale: R, left: MatRef<'_, R>, right: MatRef<'_, R>) {
+    fn tile(self, beta: R, alpha: R, left: MatRef<'_, R>, right: MatRef<'_, R>) {
         #[expect(unsafe_code, reason = "the only door to the `gemm` crate")]
         // SAFETY: the constructors check that a matrix stays within its slice, transposing and cutting keep
         // that, and `Output::new` checks that m × n numbers at its stride stay within what it was made of; all
@@ -181,15 +181,15 @@ impl<R: Real> Output<R> {
                 self.first,
                 1,
                 self.row_stride.cast_signed(),
-                keep != R::ZERO,
+                beta != R::ZERO,
                 left.values.as_ptr(),
                 left.column_stride.cast_signed(),
                 left.row_stride.cast_signed(),
                 right.values.as_ptr(),
                 right.column_stride.cast_signed(),
                 right.row_stride.cast_signed(),
-                keep,
-                scale,
+                beta,
+                alpha,
                 false,
                 false,
                 false,

@@ -1,41 +1,46 @@
-//! Parts of arrays that live on a device, and parts read as matrices: an array → what an operation works on.
+//! Slices of arrays on a device, and slices read as matrices: an array → what an operation works on.
 
 use std::ops::Range;
 
-/// Numbers or words that live on a device.
+use super::Element;
+
+/// Elements in the memory of a device.
 pub trait Array {
-    /// How many there are.
+    /// What it holds.
+    type Element: Element;
+
+    /// The number of elements.
     fn len(&self) -> usize;
 
-    /// Whether there is none.
+    /// Whether there are no elements.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Some of them, to be read.
+    /// Borrows a range.
     ///
     /// # Panics
-    /// If the range goes beyond the end.
+    /// If the range reaches beyond the end.
     fn slice(&self, range: Range<usize>) -> Slice<'_, Self> {
         check(&range, self.len());
         Slice { array: self, start: range.start, len: range.len() }
     }
 
-    /// Some of them, to be written.
+    /// Borrows a range mutably.
     ///
     /// # Panics
-    /// If the range goes beyond the end.
+    /// If the range reaches beyond the end.
     fn slice_mut(&mut self, range: Range<usize>) -> SliceMut<'_, Self> {
         check(&range, self.len());
         SliceMut { array: self, start: range.start, len: range.len() }
     }
 
-    /// All of them, to be read.
+    /// Borrows all elements.
     fn all(&self) -> Slice<'_, Self> {
         self.slice(0..self.len())
     }
 
-    /// All of them, to be written.
+    /// Borrows all elements mutably.
     fn all_mut(&mut self) -> SliceMut<'_, Self> {
         self.slice_mut(0..self.len())
     }
@@ -45,12 +50,12 @@ fn check(range: &Range<usize>, len: usize) {
     assert!(range.start <= range.end && range.end <= len, "{range:?} in an array of {len}");
 }
 
-/// Slice of an array, to be read.
+/// A borrowed range of an array.
 #[derive(Debug)]
 pub struct Slice<'a, A: ?Sized> {
     pub(super) array: &'a A,
     pub(super) start: usize,
-    /// How long the part is.
+    /// The number of elements.
     pub len: usize,
 }
 
@@ -63,16 +68,16 @@ impl<A: ?Sized> Clone for Slice<'_, A> {
 impl<A: ?Sized> Copy for Slice<'_, A> {}
 
 impl<'a, A> Slice<'a, A> {
-    /// Some of it.
+    /// Borrows a range of it.
     ///
     /// # Panics
-    /// If the range goes beyond the end.
+    /// If the range reaches beyond the end.
     pub fn slice(self, range: Range<usize>) -> Self {
         check(&range, self.len);
         Self { start: self.start + range.start, len: range.len(), ..self }
     }
 
-    /// It as a matrix whose rows stand one after the other.
+    /// Views it as a matrix of consecutive rows.
     ///
     /// # Panics
     /// If the last row is not whole.
@@ -81,46 +86,46 @@ impl<'a, A> Slice<'a, A> {
         DeviceMatrix { slice: self, layout, is_transposed: false }
     }
 
-    /// It as matrices that stand in it as the layout says.
+    /// Views it as the matrices that a layout describes.
     ///
     /// # Panics
-    /// If they go beyond the end.
+    /// If they reach beyond the end.
     pub fn laid_out(self, layout: Layout) -> DeviceMatrix<'a, A> {
         layout.check(self.len);
         DeviceMatrix { slice: self, layout, is_transposed: false }
     }
 }
 
-/// Slice of an array, to be written.
+/// A mutably borrowed range of an array.
 #[derive(Debug)]
 pub struct SliceMut<'a, A: ?Sized> {
     pub(super) array: &'a mut A,
     pub(super) start: usize,
-    /// How long the part is.
+    /// The number of elements.
     pub len: usize,
 }
 
 impl<'a, A> SliceMut<'a, A> {
-    /// Some of it.
+    /// Borrows a range of it.
     ///
     /// # Panics
-    /// If the range goes beyond the end.
+    /// If the range reaches beyond the end.
     pub fn slice_mut(&mut self, range: Range<usize>) -> SliceMut<'_, A> {
         check(&range, self.len);
         SliceMut { array: self.array, start: self.start + range.start, len: range.len() }
     }
 
-    /// All of it, for a while.
+    /// Borrows all of it again.
     pub fn reborrow(&mut self) -> SliceMut<'_, A> {
         self.slice_mut(0..self.len)
     }
 
-    /// All of it, to be read from now on.
+    /// Gives up the right to write.
     pub fn read(self) -> Slice<'a, A> {
         Slice { array: self.array, start: self.start, len: self.len }
     }
 
-    /// It as a matrix whose rows stand one after the other.
+    /// Views it as a matrix of consecutive rows.
     ///
     /// # Panics
     /// If the last row is not whole.
@@ -129,28 +134,28 @@ impl<'a, A> SliceMut<'a, A> {
         DeviceMatrixMut { slice: self, layout }
     }
 
-    /// It as matrices that stand in it as the layout says.
+    /// Views it as the matrices that a layout describes.
     ///
     /// # Panics
-    /// If they go beyond the end.
+    /// If they reach beyond the end.
     pub fn laid_out(self, layout: Layout) -> DeviceMatrixMut<'a, A> {
         layout.check(self.len);
         DeviceMatrixMut { slice: self, layout }
     }
 }
 
-/// Where the numbers of one or several matrices of one shape stand.
+/// Where the numbers of one or several matrices of the same shape are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Rows of each.
     pub rows: usize,
-    /// Columns of each; they stand side by side.
+    /// Columns of each; they are contiguous.
     pub columns: usize,
-    /// From one row to the next.
+    /// The distance from one row to the next.
     pub row_stride: usize,
-    /// How many matrices there are.
+    /// The number of matrices.
     pub batch: usize,
-    /// From one matrix to the next; 0 where all are the same one.
+    /// The distance from one matrix to the next; 0 if all are the same one.
     pub batch_stride: usize,
 }
 
@@ -179,7 +184,7 @@ impl Layout {
     }
 }
 
-/// Matrices in a part of an array, or their transposes.
+/// Matrices in a slice of an array, or their transposes.
 #[derive(Debug)]
 pub struct DeviceMatrix<'a, A> {
     pub(super) slice: Slice<'a, A>,
@@ -195,10 +200,8 @@ impl<A> DeviceMatrix<'_, A> {
 
     /// Rows and columns after transposing.
     pub fn shape(&self) -> (usize, usize) {
-        match self.is_transposed {
-            false => (self.layout.rows, self.layout.columns),
-            true => (self.layout.columns, self.layout.rows),
-        }
+        let Layout { rows, columns, .. } = self.layout;
+        if self.is_transposed { (columns, rows) } else { (rows, columns) }
     }
 }
 
@@ -210,14 +213,14 @@ impl<A> Clone for DeviceMatrix<'_, A> {
 
 impl<A> Copy for DeviceMatrix<'_, A> {}
 
-/// Matrices in a part of an array, to be written.
+/// Matrices in a slice of an array, to be written.
 #[derive(Debug)]
 pub struct DeviceMatrixMut<'a, A> {
     pub(super) slice: SliceMut<'a, A>,
     pub(super) layout: Layout,
 }
 
-/// The shape of a product, checked: m, k, n and how many.
+/// The checked shape of a product: m, k, n and the number of matrices.
 pub(super) fn shape_of_product<A>(
     into: &DeviceMatrixMut<'_, A>,
     left: &DeviceMatrix<'_, A>,
@@ -231,7 +234,7 @@ pub(super) fn shape_of_product<A>(
     [m, k, n, batch]
 }
 
-/// The layouts of a matrix and of what takes its place, checked.
+/// The checked layouts of a matrix and of what replaces it.
 pub(super) fn one_by_one<A>(
     into: &DeviceMatrixMut<'_, A>,
     from: &DeviceMatrix<'_, A>,

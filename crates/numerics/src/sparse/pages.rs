@@ -6,9 +6,8 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
+use bytemuck::Pod;
 use memmap2::MmapMut;
-
-use crate::Real;
 
 /// Numbers, 0 at first.
 pub struct Pages<R> {
@@ -17,7 +16,7 @@ pub struct Pages<R> {
     of: std::marker::PhantomData<R>,
 }
 
-impl<R: Real> Pages<R> {
+impl<R: Pod> Pages<R> {
     pub fn zeros(len: usize) -> Self {
         Self::try_zeros(len).expect("there is memory for a table")
     }
@@ -34,7 +33,7 @@ impl<R: Real> Pages<R> {
     }
 }
 
-impl<R: Real> Deref for Pages<R> {
+impl<R: Pod> Deref for Pages<R> {
     type Target = [R];
 
     fn deref(&self) -> &[R] {
@@ -42,13 +41,13 @@ impl<R: Real> Deref for Pages<R> {
     }
 }
 
-impl<R: Real> DerefMut for Pages<R> {
+impl<R: Pod> DerefMut for Pages<R> {
     fn deref_mut(&mut self) -> &mut [R] {
         bytemuck::cast_slice_mut(&mut self.map[..self.len * size_of::<R>()])
     }
 }
 
-impl<R: Real> Clone for Pages<R> {
+impl<R: Pod> Clone for Pages<R> {
     fn clone(&self) -> Self {
         let mut copy = Self::zeros(self.len);
         copy.copy_from_slice(self);
@@ -56,13 +55,13 @@ impl<R: Real> Clone for Pages<R> {
     }
 }
 
-impl<R: Real> PartialEq for Pages<R> {
+impl<R: Pod + PartialEq> PartialEq for Pages<R> {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
     }
 }
 
-impl<R: Real> fmt::Debug for Pages<R> {
+impl<R: Pod + fmt::Debug> fmt::Debug for Pages<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }

@@ -15,11 +15,11 @@ pub fn add<R: Real>(into: &mut [R], scale: R, from: &[R]) {
     pairs.for_each(|(into, from)| axpy(scale, from, into));
 }
 
-pub fn dropout<R: Real>(values: &mut [R], probability: f64, draw: &[u32], layer: u32) {
+pub fn dropout<R: Real>(values: &mut [R], probability: f64, key: &[u32], layer: u32) {
     // As on a GPU: the threshold is a whole number of 2⁻³².
     let threshold = (probability * 4_294_967_296.0) as u32;
     let factor = R::from_f64(1.0 / (1.0 - probability));
-    let key = mixed(mixed(draw[0] ^ layer.wrapping_mul(0x9e37_79b9)) ^ draw[1]);
+    let key = mixed(mixed(key[0] ^ layer.wrapping_mul(0x9e37_79b9)) ^ key[1]);
     values.par_chunks_mut(BLOCK).enumerate().for_each(|(block, values)| {
         for (place, value) in values.iter_mut().enumerate() {
             let is_kept = mixed((block * BLOCK + place) as u32 ^ key) >= threshold;

@@ -167,7 +167,7 @@ impl<R: Real> WithSimd for Backward<'_, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{Array, Cpu, Device};
+    use crate::device::{Array, Cpu, Device as _};
 
     /// Three steps of one unit and one stream by the definition; the state is dropped before the third.
     #[test]
@@ -180,7 +180,7 @@ mod tests {
         };
         let (weights, bias, keep) = ([0.5, -0.4, 0.3, 0.9], [0.1, 0.2, -0.3, 0.4], [1.0, 1.0, 0.0]);
         let inputs: Vec<f64> = (0..12).map(|n| f64::from(n % 5) / 2.0 - 1.0).collect();
-        let mut trace = Trace::new(&device, 3, 1, 1).unwrap();
+        let mut trace = Trace::new(|n| device.zeros(n), 3, 1, 1).unwrap();
         device.write(trace.gates.all_mut(), &inputs).unwrap();
         device.write(trace.hiddens.slice_mut(0..1), &[0.7]).unwrap();
         device.write(trace.cells.slice_mut(0..1), &[-0.6]).unwrap();

@@ -1,4 +1,4 @@
-//! [`Cpu`]: every operation on the processor, in blocks that depend on shapes alone, on all threads.
+//! [`Cpu`]: every operation on all cores, in blocks that depend on shapes alone.
 
 mod elementwise;
 mod lstm;
@@ -10,11 +10,15 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use half::slice::HalfFloatSliceExt as _;
 use rayon::prelude::*;
 
 use super::product;
 use super::slice::{one_by_one, shape_of_product};
-use super::{Array, Device, DeviceMatrix, DeviceMatrixMut, Lstm, Slice, SliceMut, Targets, Trace};
+use super::{
+    Accumulate, Array, Convert, Dense, Device, DeviceMatrix, DeviceMatrixMut, Element, Lstm,
+    Optimise, Recurrent, Slice, SliceMut, Softmax, Targets, Trace, bf16,
+};
 use crate::sparse::pages::Pages;
 use crate::{Error, Real, Result};
 
@@ -62,32 +66,28 @@ impl<R> Cpu<R> {
     }
 }
 
-impl<R: Real> Array for Pages<R> {
+impl<T: Element> Array for Pages<T> {
+    type Element = T;
+
     fn len(&self) -> usize {
-        <[R]>::len(self)
+        <[T]>::len(self)
     }
 }
 
-impl Array for Vec<u32> {
-    fn len(&self) -> usize {
-        self.len()
-    }
-}
-
-impl<'a, T: 'a, A: std::ops::Deref<Target = [T]>> Slice<'a, A> {
+impl<'a, T: Element> Slice<'a, Pages<T>> {
     fn get(self) -> &'a [T] {
         &self.array[self.start..][..self.len]
     }
 }
 
-impl<'a, T: 'a, A: std::ops::DerefMut<Target = [T]>> SliceMut<'a, A> {
+impl<'a, T: Element> SliceMut<'a, Pages<T>> {
     fn get(self) -> &'a mut [T] {
         &mut self.array[self.start..][..self.len]
     }
 }
 
 impl<'a, R: Real> DeviceMatrix<'a, Pages<R>> {
-    /// One of them.
+    /// The matrix with a number.
     fn get(&self, which: usize) -> product::MatRef<'a, R> {
         let layout = self.layout;
         let values = &self.slice.get()[which * layout.batch_stride..];
@@ -99,52 +99,42 @@ impl<'a, R: Real> DeviceMatrix<'a, Pages<R>> {
 
 impl<R: Real> Device for Cpu<R> {
     type Real = R;
-    type Array = Pages<R>;
-    type Words = Vec<u32>;
+    type Array<T: Element> = Pages<T>;
     type Graph = ();
 
-    fn zeros(&self, len: usize) -> Result<Pages<R>> {
+    fn zeros<T: Element>(&self, len: usize) -> Result<Pages<T>> {
         self.check()?;
         let is_possible = self.faults.as_ref().is_none_or(|faults| len <= faults.memory);
         is_possible.then(|| Pages::try_zeros(len)).flatten().ok_or_else(|| Error::OutOfMemory {
             device: "CPU".to_owned(),
-            needed: len.saturating_mul(size_of::<R>()) / 1_000_000,
+            needed: len.saturating_mul(size_of::<T>()) / 1_000_000,
             free: None,
         })
     }
 
-    fn words(&self, words: &[u32]) -> Result<Vec<u32>> {
-        self.check()?;
-        Ok(words.to_vec())
-    }
-
-    fn write(&self, into: SliceMut<'_, Pages<R>>, values: &[R]) -> Result<()> {
+    fn write<T: Element>(&self, into: SliceMut<'_, Pages<T>>, values: &[T]) -> Result<()> {
         self.check()?;
         into.get().copy_from_slice(values);
         Ok(())
     }
 
-    fn write_words(&self, into: SliceMut<'_, Vec<u32>>, words: &[u32]) -> Result<()> {
-        self.check()?;
-        into.get().copy_from_slice(words);
-        Ok(())
-    }
-
-    fn read(&self, from: Slice<'_, Pages<R>>) -> Result<Vec<R>> {
+    fn read<T: Element>(&self, from: Slice<'_, Pages<T>>) -> Result<Vec<T>> {
         self.check()?;
         Ok(from.get().to_vec())
+    }
+
+    fn copy<T: Element>(&self, into: SliceMut<'_, Pages<T>>, from: Slice<'_, Pages<T>>) {
+        into.get().copy_from_slice(from.get());
     }
 
     fn capture_or_replay(&self, (): &mut (), mut work: impl FnMut()) {
         work();
     }
+}
 
+impl<R: Real> Dense for Cpu<R> {
     fn fill(&self, into: SliceMut<'_, Pages<R>>, value: f64) {
         elementwise::fill(into.get(), R::from_f64(value));
-    }
-
-    fn copy(&self, into: SliceMut<'_, Pages<R>>, from: Slice<'_, Pages<R>>) {
-        into.get().copy_from_slice(from.get());
     }
 
     fn copy_rows(&self, into: DeviceMatrixMut<'_, Pages<R>>, from: DeviceMatrix<'_, Pages<R>>) {
@@ -159,50 +149,50 @@ impl<R: Real> Device for Cpu<R> {
     fn multiply(
         &self,
         into: DeviceMatrixMut<'_, Pages<R>>,
-        [keep, scale]: [f64; 2],
+        Accumulate { alpha, beta }: Accumulate,
         left: DeviceMatrix<'_, Pages<R>>,
         right: DeviceMatrix<'_, Pages<R>>,
     ) {
         let [_, _, _, batch] = shape_of_product(&into, &left, &right);
-        let (keep, scale, layout) = (R::from_f64(keep), R::from_f64(scale), into.layout);
+        let (beta, alpha, layout) = (R::from_f64(beta), R::from_f64(alpha), into.layout);
         let into = into.slice.get();
         if batch == 1 {
             let into = (into, layout.row_stride);
-            return product::multiply_in_tiles(into, keep, scale, left.get(0), right.get(0));
+            return product::multiply_in_tiles(into, beta, alpha, left.get(0), right.get(0));
         }
-        product::multiply_batch(into, layout, [keep, scale], &|i| (left.get(i), right.get(i)));
+        product::multiply_batch(into, layout, [beta, alpha], &|i| (left.get(i), right.get(i)));
     }
 
     fn gather_rows(
         &self,
         into: SliceMut<'_, Pages<R>>,
         table: Slice<'_, Pages<R>>,
-        words: Slice<'_, Vec<u32>>,
+        rows: Slice<'_, Pages<u32>>,
     ) {
-        rows::gather(into.get(), table.get(), words.get());
+        rows::gather(into.get(), table.get(), rows.get());
     }
 
     fn scatter_add_rows(
         &self,
         table: SliceMut<'_, Pages<R>>,
-        words: Slice<'_, Vec<u32>>,
+        rows: Slice<'_, Pages<u32>>,
         from: Slice<'_, Pages<R>>,
     ) {
-        rows::scatter_add(table.get(), words.get(), from.get());
+        rows::scatter_add(table.get(), rows.get(), from.get());
     }
 
-    fn sum_rows(&self, into: SliceMut<'_, Pages<R>>, keep: f64, from: DeviceMatrix<'_, Pages<R>>) {
-        rows::sum(into.get(), R::from_f64(keep), from.slice.get(), from.layout.row_stride);
+    fn sum_rows(&self, into: SliceMut<'_, Pages<R>>, beta: f64, from: DeviceMatrix<'_, Pages<R>>) {
+        rows::sum(into.get(), R::from_f64(beta), from.slice.get(), from.layout.row_stride);
     }
 
     fn dropout(
         &self,
         values: SliceMut<'_, Pages<R>>,
         probability: f64,
-        draw: Slice<'_, Vec<u32>>,
+        key: Slice<'_, Pages<u32>>,
         layer: u32,
     ) {
-        elementwise::dropout(values.get(), probability, draw.get(), layer);
+        elementwise::dropout(values.get(), probability, key.get(), layer);
     }
 
     fn relu_tail(&self, values: SliceMut<'_, Pages<R>>, columns: usize, first: usize) {
@@ -218,18 +208,10 @@ impl<R: Real> Device for Cpu<R> {
     ) {
         rows::relu_tail_backward(gradient.get(), outputs.get(), columns, first);
     }
+}
 
-    fn smooth_rows(
-        &self,
-        into: SliceMut<'_, Pages<R>>,
-        from: Slice<'_, Pages<R>>,
-        bounds: Slice<'_, Vec<u32>>,
-        reach: usize,
-    ) {
-        rows::smooth(into.get(), from.get(), bounds.get(), reach);
-    }
-
-    fn softmax_rows(&self, scores: SliceMut<'_, Pages<R>>, bounds: Slice<'_, Vec<u32>>) {
+impl<R: Real> Softmax for Cpu<R> {
+    fn softmax_rows(&self, scores: SliceMut<'_, Pages<R>>, bounds: Slice<'_, Pages<u32>>) {
         softmax::rows(scores.get(), bounds.get());
     }
 
@@ -242,16 +224,26 @@ impl<R: Real> Device for Cpu<R> {
         softmax::rows_backward(gradient.get(), attention.get(), columns);
     }
 
+    fn smooth_rows(
+        &self,
+        into: SliceMut<'_, Pages<R>>,
+        from: Slice<'_, Pages<R>>,
+        bounds: Slice<'_, Pages<u32>>,
+        reach: usize,
+    ) {
+        rows::smooth(into.get(), from.get(), bounds.get(), reach);
+    }
+
     fn cross_entropy(
         &self,
         scores: DeviceMatrixMut<'_, Pages<R>>,
         bias: Slice<'_, Pages<R>>,
-        targets: Targets<'_, Vec<u32>>,
+        targets: Targets<'_, Pages<u32>>,
         losses: SliceMut<'_, Pages<R>>,
     ) {
-        let (words, scale) = (targets.words.get(), R::from_f64(targets.scale));
+        let (columns, scale) = (targets.columns.get(), R::from_f64(targets.scale));
         let scores = (scores.slice.get(), scores.layout.row_stride);
-        softmax::cross_entropy(scores, bias.get(), (words, scale), losses.get());
+        softmax::cross_entropy(scores, bias.get(), (columns, scale), losses.get());
     }
 
     fn log_probs(
@@ -259,12 +251,14 @@ impl<R: Real> Device for Cpu<R> {
         into: SliceMut<'_, Pages<R>>,
         scores: DeviceMatrix<'_, Pages<R>>,
         bias: Slice<'_, Pages<R>>,
-        words: Slice<'_, Vec<u32>>,
+        columns: Slice<'_, Pages<u32>>,
     ) {
         let scores = (scores.slice.get(), scores.layout);
-        softmax::log_probs(into.get(), scores, bias.get(), words.get());
+        softmax::log_probs(into.get(), scores, bias.get(), columns.get());
     }
+}
 
+impl<R: Real> Recurrent for Cpu<R> {
     fn lstm_forward(&self, lstm: Lstm<'_, Pages<R>>, trace: &mut Trace<Pages<R>>) {
         lstm::forward(lstm, trace);
     }
@@ -277,21 +271,23 @@ impl<R: Real> Device for Cpu<R> {
     ) {
         lstm::backward(lstm, outputs.get(), trace);
     }
+}
 
+impl<R: Real> Optimise for Cpu<R> {
     fn sum_of_squares(&self, into: SliceMut<'_, Pages<R>>, from: Slice<'_, Pages<R>>) {
         into.get()[0] = R::from_f64(optimise::sum_of_squares(from.get()));
     }
 
-    fn descend(
+    fn sgd_step(
         &self,
         values: SliceMut<'_, Pages<R>>,
         gradient: Slice<'_, Pages<R>>,
         settings: Slice<'_, Pages<R>>,
     ) {
-        optimise::descend(values.get(), gradient.get(), settings.get());
+        optimise::sgd_step(values.get(), gradient.get(), settings.get());
     }
 
-    fn adam(
+    fn adam_step(
         &self,
         values: SliceMut<'_, Pages<R>>,
         moments: SliceMut<'_, Pages<R>>,
@@ -299,7 +295,17 @@ impl<R: Real> Device for Cpu<R> {
         settings: Slice<'_, Pages<R>>,
     ) {
         let (values, moments) = (values.get(), moments.get());
-        optimise::adam(values, moments, gradient.get(), settings.get());
+        optimise::adam_step(values, moments, gradient.get(), settings.get());
+    }
+}
+
+impl<R: Real> Convert for Cpu<R> {
+    fn to_bf16(&self, into: SliceMut<'_, Pages<bf16>>, from: Slice<'_, Pages<f32>>) {
+        into.get().convert_from_f32_slice(from.get());
+    }
+
+    fn from_bf16(&self, into: SliceMut<'_, Pages<f32>>, from: Slice<'_, Pages<bf16>>) {
+        from.get().convert_to_f32_slice(into.get());
     }
 }
 

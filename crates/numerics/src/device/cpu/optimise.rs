@@ -4,6 +4,7 @@ use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::BLOCK;
+use crate::device::StepSettings;
 use crate::{Real, axpy, dot};
 
 pub fn sum_of_squares<R: Real>(values: &[R]) -> f64 {
@@ -11,31 +12,26 @@ pub fn sum_of_squares<R: Real>(values: &[R]) -> f64 {
     sums.iter().sum()
 }
 
-/// What the gradient is multiplied with so that its norm is at most `clip`.
-fn shrink<R: Real>(square: R, clip: R) -> R {
-    let norm = square.sqrt();
-    if norm > clip { clip / norm } else { R::ONE }
-}
-
-pub fn descend<R: Real>(values: &mut [R], gradient: &[R], settings: &[R]) {
+pub fn sgd_step<R: Real>(values: &mut [R], gradient: &[R], settings: &[R]) {
     assert_eq!(values.len(), gradient.len(), "a gradient for each value");
-    let scale = -settings[1] * shrink(settings[0], settings[2]);
+    let settings = StepSettings::decode(settings);
+    let scale = -settings.rate * settings.shrink();
     let blocks = values.par_chunks_mut(BLOCK).zip(gradient.par_chunks(BLOCK));
     blocks.for_each(|(values, gradient)| axpy(scale, gradient, values));
 }
 
-pub fn adam<R: Real>(values: &mut [R], moments: &mut [R], gradient: &[R], settings: &[R]) {
+pub fn adam_step<R: Real>(values: &mut [R], moments: &mut [R], gradient: &[R], settings: &[R]) {
     assert_eq!(values.len(), gradient.len(), "a gradient for each value");
     assert_eq!(moments.len(), 2 * values.len(), "two moments for each value");
     let (first, second) = moments.split_at_mut(values.len());
-    let shrink = shrink(settings[0], settings[2]);
+    let settings = StepSettings::decode(settings);
     let blocks = values
         .par_chunks_mut(BLOCK)
         .zip(first.par_chunks_mut(BLOCK))
         .zip(second.par_chunks_mut(BLOCK))
         .zip(gradient.par_chunks(BLOCK));
     blocks.for_each(|(((values, first), second), gradient)| {
-        pulp::Arch::new().dispatch(Adam { values, first, second, gradient, shrink, settings });
+        pulp::Arch::new().dispatch(Adam { values, first, second, gradient, settings });
     });
 }
 
@@ -44,8 +40,7 @@ struct Adam<'a, R> {
     first: &'a mut [R],
     second: &'a mut [R],
     gradient: &'a [R],
-    shrink: R,
-    settings: &'a [R],
+    settings: StepSettings<R>,
 }
 
 impl<R: Real> WithSimd for Adam<'_, R> {
@@ -53,14 +48,13 @@ impl<R: Real> WithSimd for Adam<'_, R> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let &[_, rate, _, beta_1, beta_2, epsilon, decay, unbias_1, unbias_2] = self.settings
-        else {
-            panic!("nine settings of AdamW, found {}", self.settings.len());
-        };
+        let StepSettings { rate, beta_1, beta_2, epsilon, decay, unbias_1, unbias_2, .. } =
+            self.settings;
+        let shrink = self.settings.shrink();
         let n = self.values.len();
         let (first, second) = (&mut self.first[..n], &mut self.second[..n]);
         for j in 0..n {
-            let gradient = self.gradient[j] * self.shrink;
+            let gradient = self.gradient[j] * shrink;
             first[j] = beta_1 * first[j] + (R::ONE - beta_1) * gradient;
             second[j] = beta_2 * second[j] + (R::ONE - beta_2) * gradient * gradient;
             let step = first[j] / unbias_1 / ((second[j] / unbias_2).sqrt() + epsilon);
@@ -74,6 +68,10 @@ impl<R: Real> WithSimd for Adam<'_, R> {
 mod tests {
     use super::*;
 
+    fn step(square: f64, rate: f64, clip: f64) -> Vec<f64> {
+        StepSettings { square, rate, clip, ..StepSettings::default() }.encode()
+    }
+
     #[test]
     fn a_gradient_longer_than_the_clip_is_shortened_to_it() {
         let gradient = [3.0, 4.0];
@@ -81,10 +79,10 @@ mod tests {
         assert_eq!(square, 25.0);
         let mut values = [1.0, 1.0];
         // Norm 5, clip 2.5: half of the gradient, times the rate.
-        descend(&mut values, &gradient, &[square, 0.2, 2.5]);
+        sgd_step(&mut values, &gradient, &step(square, 0.2, 2.5));
         assert_eq!(values, [1.0 - 0.2 * 1.5, 1.0 - 0.2 * 2.0]);
         let mut values = [1.0, 1.0];
-        descend(&mut values, &gradient, &[square, 0.5, 100.0]);
+        sgd_step(&mut values, &gradient, &step(square, 0.5, 100.0));
         assert_eq!(values, [-0.5, -1.0]);
     }
 
@@ -94,8 +92,18 @@ mod tests {
         let (mut values, mut moments) = ([1.0f64, -2.0], [0.0; 4]);
         for (step, gradient) in [[0.5, -3.0], [0.1, 1.0]].iter().enumerate() {
             let [unbias_1, unbias_2] = [0.9f64, 0.999].map(|beta| 1.0 - beta.powi(step as i32 + 1));
-            let settings = [0.0, 0.1, 1e9, 0.9, 0.999, 1e-8, 0.01, unbias_1, unbias_2];
-            adam(&mut values, &mut moments, gradient, &settings);
+            let settings = StepSettings {
+                square: 0.0,
+                rate: 0.1,
+                clip: 1e9,
+                beta_1: 0.9,
+                beta_2: 0.999,
+                epsilon: 1e-8,
+                decay: 0.01,
+                unbias_1,
+                unbias_2,
+            };
+            adam_step(&mut values, &mut moments, gradient, &settings.encode());
         }
         for (found, expected) in values.iter().zip([0.8177969063826518, -1.8560801433165766]) {
             assert!((found - expected).abs() < 1e-9, "{values:?}");

@@ -1,10 +1,13 @@
-// The operations of `Device` that are not products of matrices, for an NVIDIA GPU; compiled at run time.
+// The operations that are not products of matrices, for an NVIDIA GPU; compiled at run time.
 //
 // Numbers are f32. `n` counts numbers, a row has `columns` of them; kernels named after an operation have its
-// arguments. The processor's code says what each computes; this file says how a GPU does it.
+// arguments, and `kernels.rs` has the same parameters. The processor's code says what each computes; this file says how a GPU does it.
 
 typedef unsigned int word;
 typedef long long size;
+typedef unsigned short bf16;  // the upper half of a float
+
+// Before this stands `struct Settings`, with the fields of `StepSettings` in their order.
 
 #define EACH(i, n) \
     for (size i = blockIdx.x * (size)blockDim.x + threadIdx.x; i < (n); i += (size)gridDim.x * blockDim.x)
@@ -84,16 +87,16 @@ extern "C" __global__ void add(float* into, float scale, const float* from, size
     EACH(i, n) into[i] += scale * from[i];
 }
 
-extern "C" __global__ void gather_rows(float* into, const float* table, const word* words, int dim, size n) {
-    EACH(i, n) into[i] = table[(size)words[i / dim] * dim + i % dim];
+extern "C" __global__ void gather_rows(float* into, const float* table, const word* rows, int dim, size n) {
+    EACH(i, n) into[i] = table[(size)rows[i / dim] * dim + i % dim];
 }
 
-extern "C" __global__ void scatter_add_rows(float* table, const word* words, const float* from, int dim, size n) {
-    EACH(i, n) atomicAdd(table + (size)words[i / dim] * dim + i % dim, from[i]);
+extern "C" __global__ void scatter_add_rows(float* table, const word* rows, const float* from, int dim, size n) {
+    EACH(i, n) atomicAdd(table + (size)rows[i / dim] * dim + i % dim, from[i]);
 }
 
-extern "C" __global__ void scale(float* values, float keep, size n) {
-    EACH(i, n) values[i] = keep == 0.f ? 0.f : keep * values[i];
+extern "C" __global__ void scale(float* values, float beta, size n) {
+    EACH(i, n) values[i] = beta == 0.f ? 0.f : beta * values[i];
 }
 
 // A thread sums a column over `height` rows.
@@ -112,9 +115,9 @@ __device__ __forceinline__ word mixed(word bits) {
     return bits ^ (bits >> 16);
 }
 
-extern "C" __global__ void dropout(float* values, word threshold, float factor, const word* draw, word layer, size n) {
-    word key = mixed(mixed(draw[0] ^ layer * 0x9e3779b9u) ^ draw[1]);
-    EACH(i, n) values[i] = mixed((word)i ^ key) >= threshold ? values[i] * factor : 0.f;
+extern "C" __global__ void dropout(float* values, word threshold, float factor, const word* key, word layer, size n) {
+    word mask = mixed(mixed(key[0] ^ layer * 0x9e3779b9u) ^ key[1]);
+    EACH(i, n) values[i] = mixed((word)i ^ mask) >= threshold ? values[i] * factor : 0.f;
 }
 
 extern "C" __global__ void relu_tail(float* values, int columns, int first, size n) {
@@ -184,13 +187,13 @@ extern "C" __global__ void cross_entropy(
 }
 
 extern "C" __global__ void log_probs(
-    float* into, const float* scores, const float* bias, const word* words, int columns, int row_stride,
+    float* into, const float* scores, const float* bias, const word* chosen, int columns, int row_stride,
     int quads, int k) {
     const float* row = scores + (size)blockIdx.x * row_stride;
     Sum s = row_sum(row, bias, columns, quads);
     float log = s.max + __logf(s.sum);
     for (int i = threadIdx.x; i < k; i += blockDim.x) {
-        word w = words[(size)blockIdx.x * k + i];
+        word w = chosen[(size)blockIdx.x * k + i];
         into[(size)blockIdx.x * k + i] = w == NO_TARGET ? 0.f : row[w] + bias[w] - log;
     }
 }
@@ -377,14 +380,15 @@ extern "C" __global__ void sum_partial(float* into, const float* partial, int n)
     if (threadIdx.x == 0) *into = sum;
 }
 
-// What the gradient is multiplied with so that its norm is at most settings[2].
-__device__ __forceinline__ float shrink(const float* settings) {
-    float norm = sqrtf(settings[0]);
-    return norm > settings[2] ? settings[2] / norm : 1.f;
+// What the gradient is multiplied by so that its norm is at most `clip`.
+__device__ __forceinline__ float shrink(const Settings& settings) {
+    float norm = sqrtf(settings.square);
+    return norm > settings.clip ? settings.clip / norm : 1.f;
 }
 
-extern "C" __global__ void descend(float* values, const float* gradient, const float* settings, size n) {
-    float rate = settings[1] * shrink(settings);
+extern "C" __global__ void sgd_step(float* values, const float* gradient, const float* settings, size n) {
+    const Settings& s = *(const Settings*)settings;
+    float rate = s.rate * shrink(s);
     size quads = n / 4;
     EACH(i, quads) {
         float4 x = ((float4*)values)[i], g = ((const float4*)gradient)[i];
@@ -396,13 +400,27 @@ extern "C" __global__ void descend(float* values, const float* gradient, const f
     }
 }
 
-extern "C" __global__ void adam(float* values, float* moments, const float* gradient, const float* settings, size n) {
-    float factor = shrink(settings), rate = settings[1], b1 = settings[3], b2 = settings[4], epsilon = settings[5];
-    float decay = settings[6], u1 = settings[7], u2 = settings[8];
+extern "C" __global__ void adam_step(
+    float* values, float* moments, const float* gradient, const float* settings, size n) {
+    const Settings s = *(const Settings*)settings;
+    float factor = shrink(s);
     EACH(i, n) {
         float g = gradient[i] * factor;
-        float m = moments[i] = b1 * moments[i] + (1.f - b1) * g;
-        float v = moments[n + i] = b2 * moments[n + i] + (1.f - b2) * g * g;
-        values[i] -= rate * (m / u1 / (sqrtf(v / u2) + epsilon) + decay * values[i]);
+        float m = moments[i] = s.beta_1 * moments[i] + (1.f - s.beta_1) * g;
+        float v = moments[n + i] = s.beta_2 * moments[n + i] + (1.f - s.beta_2) * g * g;
+        values[i] -= s.rate * (m / s.unbias_1 / (sqrtf(v / s.unbias_2) + s.epsilon) + s.decay * values[i]);
     }
+}
+
+// Rounded to the nearest, ties to even; NaN stays NaN.
+extern "C" __global__ void to_bf16(bf16* into, const float* from, size n) {
+    EACH(i, n) {
+        word bits = __float_as_uint(from[i]);
+        bool is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
+        into[i] = is_nan ? (bits >> 16) | 0x40u : (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    }
+}
+
+extern "C" __global__ void from_bf16(float* into, const bf16* from, size n) {
+    EACH(i, n) into[i] = __uint_as_float((word)from[i] << 16);
 }

@@ -1,89 +1,108 @@
-//! [`Cuda`]: every operation on an NVIDIA GPU: products by cuBLAS in TF32, the rest by kernels of ours, which
-//! are compiled when the device is opened, and whole steps as CUDA graphs.
+//! [`Cuda`]: every operation on an NVIDIA GPU: products by cuBLAS, the rest by our own kernels, which are compiled
+//! when the device is opened, and whole steps as CUDA graphs.
 //!
 //! The libraries are looked for at run time: a program that was built without them, or runs where there are
-//! none, says so in an error.
+//! none, returns an error that says so.
 
 mod gpu;
-mod launch;
+mod kernels;
 mod lstm;
 mod operations;
 mod product;
 
 use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaGraph, CudaSlice, DevicePtr, DeviceRepr};
+use cudarc::driver::{CudaGraph, CudaSlice, DevicePtr};
 
-use super::{Array, Slice, SliceMut};
+use super::{Array, Element, Slice, SliceMut};
 use crate::Result;
 use gpu::Gpu;
 
 /// An NVIDIA GPU.
 #[derive(Clone)]
-pub struct Cuda(Arc<Gpu>);
+pub struct Cuda {
+    gpu: Arc<Gpu>,
+    products: Products,
+}
+
+/// How products of matrices round their factors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Products {
+    /// To TF32, whose mantissa has 10 bits: on tensor cores, several times as fast.
+    Tf32,
+    /// Not at all.
+    Full,
+}
 
 impl Cuda {
-    /// The first GPU.
+    /// Opens the first GPU.
     ///
     /// # Errors
     /// If there is none, or its driver or its libraries are missing or too old.
     pub fn open() -> Result<Self> {
-        Ok(Self(Arc::new(Gpu::open()?)))
+        Ok(Self { gpu: Arc::new(Gpu::open()?), products: Products::Tf32 })
     }
 
-    /// What the GPU is called.
+    /// The same GPU with products in full f32 instead of TF32: slower, and as exact as the CPU.
+    #[must_use]
+    pub fn with_full_precision(&self) -> Self {
+        Self { gpu: self.gpu.clone(), products: Products::Full }
+    }
+
+    /// The name of the GPU.
     pub fn name(&self) -> &str {
-        self.0.name()
+        self.gpu.name()
     }
 }
 
 impl fmt::Debug for Cuda {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Cuda").field(&self.name()).finish()
+        f.debug_struct("Cuda")
+            .field("name", &self.name())
+            .field("products", &self.products)
+            .finish()
     }
 }
 
-/// Numbers or words in a GPU's memory.
-#[derive(Debug)]
+/// Elements in a GPU's memory.
 pub struct CudaArray<T> {
-    slice: CudaSlice<T>,
+    bytes: CudaSlice<u8>,
     len: usize,
-    /// The address of the first.
+    /// The address of the first element.
     first: u64,
+    element: PhantomData<T>,
 }
 
-type Numbers = CudaArray<f32>;
-type Words = CudaArray<u32>;
-
-impl<T: DeviceRepr> CudaArray<T> {
-    fn new(slice: CudaSlice<T>, len: usize) -> Self {
-        let first = slice.device_ptr(slice.stream()).0;
-        Self { first, len, slice }
+impl<T: Element> CudaArray<T> {
+    fn new(bytes: CudaSlice<u8>, len: usize) -> Self {
+        let first = bytes.device_ptr(bytes.stream()).0;
+        Self { bytes, len, first, element: PhantomData }
     }
 }
 
-impl<T> Array for CudaArray<T> {
+impl<T> fmt::Debug for CudaArray<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CudaArray").field("len", &self.len).finish_non_exhaustive()
+    }
+}
+
+impl<T: Element> Array for CudaArray<T> {
+    type Element = T;
+
     fn len(&self) -> usize {
         self.len
     }
 }
 
-impl<T> Slice<'_, CudaArray<T>> {
-    /// The address of its first number.
-    fn address(&self) -> u64 {
-        self.array.first + (self.start * size_of::<T>()) as u64
-    }
+/// A range of elements as one of bytes.
+fn bytes_of<T>(start: usize, len: usize) -> Range<usize> {
+    start * size_of::<T>()..(start + len) * size_of::<T>()
 }
 
-impl<T> SliceMut<'_, CudaArray<T>> {
-    /// The address of its first number.
-    fn address(&self) -> u64 {
-        self.array.first + (self.start * size_of::<T>()) as u64
-    }
-}
-
-/// Work as a CUDA graph. The first run is not graph: in it cuBLAS makes its choices.
+/// Work as a CUDA graph. The first run is not captured: in it cuBLAS chooses its algorithms.
 #[derive(Default)]
 pub struct Graph {
     was_run: bool,
@@ -116,7 +135,7 @@ mod tests {
             Ok(cuda) => assert!(!cuda.name().is_empty()),
             Err(error @ Error::NoDevice { .. }) => {
                 assert!(error.to_string().starts_with("no GPU can be used: "), "{error}");
-                assert!(error.hint().is_some());
+                assert!(error.remedy().is_some());
             }
             Err(error) => panic!("{error}"),
         }

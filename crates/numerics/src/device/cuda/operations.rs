@@ -1,71 +1,80 @@
-//! The operations of [`Device`] as calls of the kernels in `kernels.cu`, and of cuBLAS for products.
+//! The operations as launches of the kernels in `kernels.cu`, and calls of cuBLAS for products.
 
 use cudarc::driver::sys;
 
 use super::gpu::N_PARTIAL;
-use super::launch::{THREADS, launch};
-use super::{Captured, Cuda, Graph, Numbers, Words, lstm, product};
+use super::kernels::{self, In, Out, THREADS, launch};
+use super::{Captured, Cuda, CudaArray, Graph, bytes_of, lstm, product};
 use crate::Result;
 use crate::device::slice::one_by_one;
-use crate::device::{Device, DeviceMatrix, DeviceMatrixMut, Lstm, Slice, SliceMut, Targets, Trace};
+use crate::device::{
+    Accumulate, Array as _, Convert, Dense, Device, DeviceMatrix, DeviceMatrixMut, Element, Lstm,
+    Optimise, Recurrent, Slice, SliceMut, Softmax, StepSettings, Targets, Trace, bf16,
+};
 
-/// Threads in a block that has a row of scores of a whole vocabulary.
+type Reals = CudaArray<f32>;
+type Indices = CudaArray<u32>;
+
+/// Threads per block that has a row of scores of a whole vocabulary.
 const ROW_THREADS: usize = 1024;
-/// Threads in a block that has a row of attention.
+/// Threads per block that has a row of attention.
 const SHORT_ROW_THREADS: usize = 128;
 
-/// Blocks for so many numbers, each thread taking several where there are very many.
+/// Blocks for `n` numbers; each thread takes several if there are very many.
 fn blocks(n: usize) -> [usize; 2] {
     const MOST: usize = 132 * 16;
     [n.div_ceil(THREADS).min(MOST), 1]
 }
 
-/// How long the rows are, of which so many numbers make so many.
-fn row_of(len: usize, rows: usize) -> usize {
+/// The length of a row, where `len` numbers are `rows` rows.
+fn row_length(len: usize, rows: usize) -> usize {
     let columns = len / rows.max(1);
     assert_eq!(columns * rows, len, "whole rows");
     columns
 }
 
 /// How many numbers of a row can be read four at a time.
-fn quads_of(columns: usize, row_stride: usize, addresses: [u64; 2]) -> i32 {
-    let is_aligned =
-        row_stride.is_multiple_of(4) && addresses.iter().all(|address| address % 16 == 0);
-    if is_aligned { (columns / 4) as i32 } else { 0 }
+fn quads(columns: usize, row_stride: usize, is_aligned: bool) -> i32 {
+    if is_aligned && row_stride.is_multiple_of(4) { (columns / 4) as i32 } else { 0 }
+}
+
+impl Cuda {
+    /// Launches a kernel that has a thread per number.
+    fn each(&self, n: usize, kernel: &impl kernels::Kernel) {
+        launch(&self.gpu, blocks(n), THREADS, kernel);
+    }
 }
 
 impl Device for Cuda {
     type Real = f32;
-    type Array = Numbers;
-    type Words = Words;
+    type Array<T: Element> = CudaArray<T>;
     type Graph = Graph;
 
-    fn zeros(&self, len: usize) -> Result<Numbers> {
-        self.0.zeros(len)
+    fn zeros<T: Element>(&self, len: usize) -> Result<CudaArray<T>> {
+        self.gpu.zeros(len)
     }
 
-    fn words(&self, words: &[u32]) -> Result<Words> {
-        let mut array = self.0.zeros(words.len())?;
-        self.0.write(&mut array, 0, words)?;
-        Ok(array)
+    fn write<T: Element>(&self, into: SliceMut<'_, CudaArray<T>>, values: &[T]) -> Result<()> {
+        assert_eq!(into.len, values.len(), "equally many elements");
+        self.gpu.write(into.array, into.start, values)
     }
 
-    fn write(&self, into: SliceMut<'_, Numbers>, values: &[f32]) -> Result<()> {
-        assert_eq!(into.len, values.len(), "as many numbers");
-        self.0.write(into.array, into.start, values)
+    fn read<T: Element>(&self, from: Slice<'_, CudaArray<T>>) -> Result<Vec<T>> {
+        self.gpu.read(from.array, from.start, from.len)
     }
 
-    fn write_words(&self, into: SliceMut<'_, Words>, words: &[u32]) -> Result<()> {
-        assert_eq!(into.len, words.len(), "as many words");
-        self.0.write(into.array, into.start, words)
-    }
-
-    fn read(&self, from: Slice<'_, Numbers>) -> Result<Vec<f32>> {
-        self.0.read(from.array, from.start, from.len)
+    fn copy<T: Element>(&self, into: SliceMut<'_, CudaArray<T>>, from: Slice<'_, CudaArray<T>>) {
+        assert_eq!(into.len, from.len, "equally many elements");
+        if into.len == 0 {
+            return;
+        }
+        let source = from.array.bytes.slice(bytes_of::<T>(from.start, from.len));
+        let mut target = into.array.bytes.slice_mut(bytes_of::<T>(into.start, into.len));
+        self.gpu.note(self.gpu.stream.memcpy_dtod(&source, &mut target));
     }
 
     fn capture_or_replay(&self, graph: &mut Graph, mut work: impl FnMut()) {
-        let gpu = &self.0;
+        let gpu = &self.gpu;
         if !graph.was_run {
             graph.was_run = true;
             return work();
@@ -84,307 +93,322 @@ impl Device for Cuda {
             gpu.note(captured.launch());
         }
     }
+}
 
-    fn fill(&self, into: SliceMut<'_, Numbers>, value: f64) {
+impl Dense for Cuda {
+    fn fill(&self, into: SliceMut<'_, Reals>, value: f64) {
         let n = into.len;
-        launch!(self, "fill", blocks(n), THREADS, into.address(), value as f32, n as i64);
+        self.each(n, &kernels::Fill { into: into.into(), value: value as f32, n: n as i64 });
     }
 
-    fn copy(&self, into: SliceMut<'_, Numbers>, from: Slice<'_, Numbers>) {
-        assert_eq!(into.len, from.len, "as many numbers");
-        let from = from.array.slice.slice(from.start..from.start + from.len);
-        let mut into = into.array.slice.slice_mut(into.start..into.start + into.len);
-        self.0.note(self.0.stream.memcpy_dtod(&from, &mut into));
-    }
-
-    fn copy_rows(&self, into: DeviceMatrixMut<'_, Numbers>, from: DeviceMatrix<'_, Numbers>) {
+    fn copy_rows(&self, into: DeviceMatrixMut<'_, Reals>, from: DeviceMatrix<'_, Reals>) {
         let [layout, other] = one_by_one(&into, &from);
-        let (n, columns) = (layout.rows * layout.columns, layout.columns as i32);
-        let (stride, other) = (layout.row_stride as i32, other.row_stride as i32);
-        let (into, from) = (into.slice.address(), from.slice.address());
-        launch!(
-            self,
-            "copy_rows",
-            blocks(n),
-            THREADS,
-            into,
-            from,
-            columns,
-            stride,
-            other,
-            n as i64
-        );
+        let n = layout.rows * layout.columns;
+        let kernel = kernels::CopyRows {
+            into: into.slice.into(),
+            from: from.slice.into(),
+            columns: layout.columns as i32,
+            stride: layout.row_stride as i32,
+            other: other.row_stride as i32,
+            n: n as i64,
+        };
+        self.each(n, &kernel);
     }
 
-    fn add(&self, into: SliceMut<'_, Numbers>, scale: f64, from: Slice<'_, Numbers>) {
-        assert_eq!(into.len, from.len, "as many numbers");
-        let n = into.len;
-        let (into, from) = (into.address(), from.address());
-        launch!(self, "add", blocks(n), THREADS, into, scale as f32, from, n as i64);
+    fn add(&self, into: SliceMut<'_, Reals>, scale: f64, from: Slice<'_, Reals>) {
+        assert_eq!(into.len, from.len, "equally many numbers");
+        let (n, scale) = (into.len, scale as f32);
+        self.each(n, &kernels::Add { into: into.into(), scale, from: from.into(), n: n as i64 });
     }
 
     fn multiply(
         &self,
-        into: DeviceMatrixMut<'_, Numbers>,
-        keep_and_scale: [f64; 2],
-        left: DeviceMatrix<'_, Numbers>,
-        right: DeviceMatrix<'_, Numbers>,
+        into: DeviceMatrixMut<'_, Reals>,
+        accumulate: Accumulate,
+        left: DeviceMatrix<'_, Reals>,
+        right: DeviceMatrix<'_, Reals>,
     ) {
-        product::multiply(&self.0, into, keep_and_scale, left, right);
+        product::multiply(self, into, accumulate, left, right);
     }
 
     fn gather_rows(
         &self,
-        into: SliceMut<'_, Numbers>,
-        table: Slice<'_, Numbers>,
-        words: Slice<'_, Words>,
+        into: SliceMut<'_, Reals>,
+        table: Slice<'_, Reals>,
+        rows: Slice<'_, Indices>,
     ) {
-        let (n, dim) = (into.len, row_of(into.len, words.len));
+        let (n, dim) = (into.len, row_length(into.len, rows.len));
         assert_eq!(table.len % dim.max(1), 0, "whole rows of a table");
-        let (into, table, words) = (into.address(), table.address(), words.address());
-        launch!(self, "gather_rows", blocks(n), THREADS, into, table, words, dim as i32, n as i64);
+        let kernel = kernels::GatherRows {
+            into: into.into(),
+            table: table.into(),
+            rows: rows.into(),
+            dim: dim as i32,
+            n: n as i64,
+        };
+        self.each(n, &kernel);
     }
 
     fn scatter_add_rows(
         &self,
-        table: SliceMut<'_, Numbers>,
-        words: Slice<'_, Words>,
-        from: Slice<'_, Numbers>,
+        table: SliceMut<'_, Reals>,
+        rows: Slice<'_, Indices>,
+        from: Slice<'_, Reals>,
     ) {
-        let (n, dim) = (from.len, row_of(from.len, words.len));
+        let (n, dim) = (from.len, row_length(from.len, rows.len));
         assert_eq!(table.len % dim.max(1), 0, "whole rows of a table");
-        let (table, words, from, dim) =
-            (table.address(), words.address(), from.address(), dim as i32);
-        launch!(self, "scatter_add_rows", blocks(n), THREADS, table, words, from, dim, n as i64);
+        let kernel = kernels::ScatterAddRows {
+            table: table.into(),
+            rows: rows.into(),
+            from: from.into(),
+            dim: dim as i32,
+            n: n as i64,
+        };
+        self.each(n, &kernel);
     }
 
-    fn sum_rows(&self, into: SliceMut<'_, Numbers>, keep: f64, from: DeviceMatrix<'_, Numbers>) {
+    fn sum_rows(&self, into: SliceMut<'_, Reals>, beta: f64, from: DeviceMatrix<'_, Reals>) {
         /// Rows that a thread sums.
         const HEIGHT: usize = 64;
         let layout = from.layout;
         assert!(!from.is_transposed && into.len == layout.columns, "columns");
-        let (into_address, n) = (into.address(), into.len);
-        launch!(self, "scale", blocks(n), THREADS, into_address, keep as f32, n as i64);
+        let (n, into) = (into.len, Out::from(into));
+        self.each(n, &kernels::Scale { values: into, beta: beta as f32, n: n as i64 });
+        let kernel = kernels::SumRows {
+            into,
+            from: from.slice.into(),
+            columns: n as i32,
+            row_stride: layout.row_stride as i32,
+            rows: layout.rows as i32,
+            height: HEIGHT as i32,
+        };
         let blocks = [n.div_ceil(THREADS), layout.rows.div_ceil(HEIGHT)];
-        let (columns, stride) = (n as i32, layout.row_stride as i32);
-        let (from, rows, height) = (from.slice.address(), layout.rows as i32, HEIGHT as i32);
-        launch!(
-            self,
-            "sum_rows",
-            blocks,
-            THREADS,
-            into_address,
-            from,
-            columns,
-            stride,
-            rows,
-            height
-        );
+        launch(&self.gpu, blocks, THREADS, &kernel);
     }
 
     fn dropout(
         &self,
-        values: SliceMut<'_, Numbers>,
+        values: SliceMut<'_, Reals>,
         probability: f64,
-        draw: Slice<'_, Words>,
+        key: Slice<'_, Indices>,
         layer: u32,
     ) {
-        let (n, threshold) = (values.len, (probability * 4_294_967_296.0) as u32);
-        let factor = (1.0 / (1.0 - probability)) as f32;
-        let (values, draw) = (values.address(), draw.address());
-        launch!(
-            self,
-            "dropout",
-            blocks(n),
-            THREADS,
-            values,
-            threshold,
-            factor,
-            draw,
+        let n = values.len;
+        assert_eq!(key.len, 2, "two numbers of a key");
+        let kernel = kernels::Dropout {
+            values: values.into(),
+            threshold: (probability * 4_294_967_296.0) as u32,
+            factor: (1.0 / (1.0 - probability)) as f32,
+            key: key.into(),
             layer,
-            n as i64
-        );
+            n: n as i64,
+        };
+        self.each(n, &kernel);
     }
 
-    fn relu_tail(&self, values: SliceMut<'_, Numbers>, columns: usize, first: usize) {
-        let (n, columns, first) = (values.len, columns as i32, first as i32);
-        let values = values.address();
-        launch!(self, "relu_tail", blocks(n), THREADS, values, columns, first, n as i64);
+    fn relu_tail(&self, values: SliceMut<'_, Reals>, columns: usize, first: usize) {
+        let n = values.len;
+        let kernel = kernels::ReluTail {
+            values: values.into(),
+            columns: columns as i32,
+            first: first as i32,
+            n: n as i64,
+        };
+        self.each(n, &kernel);
     }
 
     fn relu_tail_backward(
         &self,
-        gradient: SliceMut<'_, Numbers>,
-        outputs: Slice<'_, Numbers>,
+        gradient: SliceMut<'_, Reals>,
+        outputs: Slice<'_, Reals>,
         columns: usize,
         first: usize,
     ) {
-        assert_eq!(gradient.len, outputs.len, "as many numbers");
-        let (n, columns, first) = (gradient.len, columns as i32, first as i32);
-        let (gradient, outputs, blocks) = (gradient.address(), outputs.address(), blocks(n));
-        launch!(
-            self,
-            "relu_tail_backward",
-            blocks,
-            THREADS,
-            gradient,
-            outputs,
-            columns,
-            first,
-            n as i64
-        );
+        assert_eq!(gradient.len, outputs.len, "equally many numbers");
+        let n = gradient.len;
+        let kernel = kernels::ReluTailBackward {
+            gradient: gradient.into(),
+            outputs: outputs.into(),
+            columns: columns as i32,
+            first: first as i32,
+            n: n as i64,
+        };
+        self.each(n, &kernel);
     }
+}
 
-    fn smooth_rows(
-        &self,
-        into: SliceMut<'_, Numbers>,
-        from: Slice<'_, Numbers>,
-        bounds: Slice<'_, Words>,
-        reach: usize,
-    ) {
-        let (n, blocks) = (into.len, blocks(into.len));
-        assert_eq!((from.len, bounds.len % 2), (n, 0), "two bounds a row");
-        let columns = row_of(n, bounds.len / 2) as i32;
-        let (into, from, bounds) = (into.address(), from.address(), bounds.address());
-        let reach = reach as i32;
-        launch!(self, "smooth_rows", blocks, THREADS, into, from, bounds, columns, reach, n as i64);
-    }
-
-    fn softmax_rows(&self, scores: SliceMut<'_, Numbers>, bounds: Slice<'_, Words>) {
+impl Softmax for Cuda {
+    fn softmax_rows(&self, scores: SliceMut<'_, Reals>, bounds: Slice<'_, Indices>) {
         let rows = bounds.len / 2;
-        assert_eq!(bounds.len % 2, 0, "two bounds a row");
-        let columns = row_of(scores.len, rows) as i32;
-        let (scores, bounds) = (scores.address(), bounds.address());
-        launch!(self, "softmax_rows", [rows, 1], SHORT_ROW_THREADS, scores, bounds, columns);
+        assert_eq!(bounds.len % 2, 0, "two bounds per row");
+        let columns = row_length(scores.len, rows) as i32;
+        let kernel = kernels::SoftmaxRows { scores: scores.into(), bounds: bounds.into(), columns };
+        launch(&self.gpu, [rows, 1], SHORT_ROW_THREADS, &kernel);
     }
 
     fn softmax_rows_backward(
         &self,
-        gradient: SliceMut<'_, Numbers>,
-        attention: Slice<'_, Numbers>,
+        gradient: SliceMut<'_, Reals>,
+        attention: Slice<'_, Reals>,
         columns: usize,
     ) {
-        assert_eq!(gradient.len, attention.len, "as many numbers");
+        assert_eq!(gradient.len, attention.len, "equally many numbers");
         assert_eq!(gradient.len % columns.max(1), 0, "whole rows");
         let blocks = [gradient.len / columns.max(1), 1];
-        let (gradient, attention) = (gradient.address(), attention.address());
-        let columns = columns as i32;
-        launch!(
-            self,
-            "softmax_rows_backward",
-            blocks,
-            SHORT_ROW_THREADS,
-            gradient,
-            attention,
-            columns
-        );
+        let kernel = kernels::SoftmaxRowsBackward {
+            gradient: gradient.into(),
+            attention: attention.into(),
+            columns: columns as i32,
+        };
+        launch(&self.gpu, blocks, SHORT_ROW_THREADS, &kernel);
+    }
+
+    fn smooth_rows(
+        &self,
+        into: SliceMut<'_, Reals>,
+        from: Slice<'_, Reals>,
+        bounds: Slice<'_, Indices>,
+        reach: usize,
+    ) {
+        let n = into.len;
+        assert_eq!((from.len, bounds.len % 2), (n, 0), "two bounds per row");
+        let kernel = kernels::SmoothRows {
+            into: into.into(),
+            from: from.into(),
+            bounds: bounds.into(),
+            columns: row_length(n, bounds.len / 2) as i32,
+            reach: reach as i32,
+            n: n as i64,
+        };
+        self.each(n, &kernel);
     }
 
     fn cross_entropy(
         &self,
-        scores: DeviceMatrixMut<'_, Numbers>,
-        bias: Slice<'_, Numbers>,
-        targets: Targets<'_, Words>,
-        losses: SliceMut<'_, Numbers>,
+        scores: DeviceMatrixMut<'_, Reals>,
+        bias: Slice<'_, Reals>,
+        targets: Targets<'_, Indices>,
+        losses: SliceMut<'_, Reals>,
     ) {
-        let (layout, scale) = (scores.layout, targets.scale as f32);
-        assert_eq!((layout.rows, layout.rows), (targets.words.len, losses.len), "rows");
+        let layout = scores.layout;
+        assert_eq!((layout.rows, layout.rows), (targets.columns.len, losses.len), "rows");
         assert_eq!(layout.columns, bias.len, "columns");
-        let (scores, bias) = (scores.slice.address(), bias.address());
-        let quads = quads_of(layout.columns, layout.row_stride, [scores, bias]);
-        let (words, losses, blocks) = (targets.words.address(), losses.address(), [layout.rows, 1]);
-        let (columns, stride) = (layout.columns as i32, layout.row_stride as i32);
-        launch!(
-            self,
-            "cross_entropy",
-            blocks,
-            ROW_THREADS,
+        let (scores, bias) = (Out::from(scores.slice), In::from(bias));
+        let is_aligned = scores.is_aligned() && bias.is_aligned();
+        let kernel = kernels::CrossEntropy {
             scores,
             bias,
-            words,
-            losses,
-            columns,
-            stride,
-            quads,
-            scale
-        );
+            targets: targets.columns.into(),
+            losses: losses.into(),
+            columns: layout.columns as i32,
+            row_stride: layout.row_stride as i32,
+            quads: quads(layout.columns, layout.row_stride, is_aligned),
+            scale: targets.scale as f32,
+        };
+        launch(&self.gpu, [layout.rows, 1], ROW_THREADS, &kernel);
     }
 
     fn log_probs(
         &self,
-        into: SliceMut<'_, Numbers>,
-        scores: DeviceMatrix<'_, Numbers>,
-        bias: Slice<'_, Numbers>,
-        words: Slice<'_, Words>,
+        into: SliceMut<'_, Reals>,
+        scores: DeviceMatrix<'_, Reals>,
+        bias: Slice<'_, Reals>,
+        columns: Slice<'_, Indices>,
     ) {
         let layout = scores.layout;
-        let k = words.len / layout.rows.max(1);
-        let expected = (k * layout.rows, words.len, layout.columns);
-        assert_eq!((words.len, into.len, bias.len), expected, "shapes");
-        let (scores, bias) = (scores.slice.address(), bias.address());
-        let quads = quads_of(layout.columns, layout.row_stride, [scores, bias]);
-        let (into, words, blocks) = (into.address(), words.address(), [layout.rows, 1]);
-        let (columns, stride, k) = (layout.columns as i32, layout.row_stride as i32, k as i32);
-        launch!(
-            self,
-            "log_probs",
-            blocks,
-            ROW_THREADS,
-            into,
+        let k = columns.len / layout.rows.max(1);
+        let expected = (k * layout.rows, columns.len, layout.columns);
+        assert_eq!((columns.len, into.len, bias.len), expected, "shapes");
+        let (scores, bias) = (In::from(scores.slice), In::from(bias));
+        let is_aligned = scores.is_aligned() && bias.is_aligned();
+        let kernel = kernels::LogProbs {
+            into: into.into(),
             scores,
             bias,
-            words,
-            columns,
-            stride,
-            quads,
-            k
-        );
+            chosen: columns.into(),
+            columns: layout.columns as i32,
+            row_stride: layout.row_stride as i32,
+            quads: quads(layout.columns, layout.row_stride, is_aligned),
+            k: k as i32,
+        };
+        launch(&self.gpu, [layout.rows, 1], ROW_THREADS, &kernel);
     }
+}
 
-    fn lstm_forward(&self, lstm: Lstm<'_, Numbers>, trace: &mut Trace<Numbers>) {
+impl Recurrent for Cuda {
+    fn lstm_forward(&self, lstm: Lstm<'_, Reals>, trace: &mut Trace<Reals>) {
         lstm::forward(self, lstm, trace);
     }
 
     fn lstm_backward(
         &self,
-        lstm: Lstm<'_, Numbers>,
-        outputs: Slice<'_, Numbers>,
-        trace: &mut Trace<Numbers>,
+        lstm: Lstm<'_, Reals>,
+        outputs: Slice<'_, Reals>,
+        trace: &mut Trace<Reals>,
     ) {
         lstm::backward(self, lstm, outputs, trace);
     }
+}
 
-    fn sum_of_squares(&self, into: SliceMut<'_, Numbers>, from: Slice<'_, Numbers>) {
-        let (partial, n) = (self.0.partial.first, from.len as i64);
-        let (into, from) = (into.address(), from.address());
-        launch!(self, "sum_of_squares", [N_PARTIAL, 1], THREADS, partial, from, n);
-        launch!(self, "sum_partial", [1, 1], ROW_THREADS, into, partial, N_PARTIAL as i32);
+impl Optimise for Cuda {
+    fn sum_of_squares(&self, into: SliceMut<'_, Reals>, from: Slice<'_, Reals>) {
+        // The partial sums are written and read by these two kernels alone, one after the other on one stream.
+        let (partial, n) = (Out::of(&self.gpu.partial), from.len as i64);
+        let sum = kernels::SumOfSquares { partial, from: from.into(), n };
+        launch(&self.gpu, [N_PARTIAL, 1], THREADS, &sum);
+        let (partial, n) = (self.gpu.partial.all().into(), N_PARTIAL as i32);
+        let sum = kernels::SumPartial { into: into.into(), partial, n };
+        launch(&self.gpu, [1, 1], ROW_THREADS, &sum);
     }
 
-    fn descend(
+    fn sgd_step(
         &self,
-        values: SliceMut<'_, Numbers>,
-        gradient: Slice<'_, Numbers>,
-        settings: Slice<'_, Numbers>,
+        values: SliceMut<'_, Reals>,
+        gradient: Slice<'_, Reals>,
+        settings: Slice<'_, Reals>,
     ) {
         let n = values.len;
-        assert_eq!(n, gradient.len, "a gradient for each value");
-        let (values, gradient, settings) =
-            (values.address(), gradient.address(), settings.address());
-        launch!(self, "descend", blocks(n), THREADS, values, gradient, settings, n as i64);
+        assert_eq!((n, StepSettings::FIELDS.len()), (gradient.len, settings.len), "shapes");
+        let kernel = kernels::SgdStep {
+            values: values.into(),
+            gradient: gradient.into(),
+            settings: settings.into(),
+            n: n as i64,
+        };
+        self.each(n, &kernel);
     }
 
-    fn adam(
+    fn adam_step(
         &self,
-        values: SliceMut<'_, Numbers>,
-        moments: SliceMut<'_, Numbers>,
-        gradient: Slice<'_, Numbers>,
-        settings: Slice<'_, Numbers>,
+        values: SliceMut<'_, Reals>,
+        moments: SliceMut<'_, Reals>,
+        gradient: Slice<'_, Reals>,
+        settings: Slice<'_, Reals>,
     ) {
         let n = values.len;
-        assert_eq!((2 * n, n, 9), (moments.len, gradient.len, settings.len), "two moments each");
-        let (values, moments) = (values.address(), moments.address());
-        let (gradient, settings) = (gradient.address(), settings.address());
-        launch!(self, "adam", blocks(n), THREADS, values, moments, gradient, settings, n as i64);
+        let expected = (2 * n, n, StepSettings::FIELDS.len());
+        assert_eq!((moments.len, gradient.len, settings.len), expected, "shapes");
+        let kernel = kernels::AdamStep {
+            values: values.into(),
+            moments: moments.into(),
+            gradient: gradient.into(),
+            settings: settings.into(),
+            n: n as i64,
+        };
+        self.each(n, &kernel);
+    }
+}
+
+impl Convert for Cuda {
+    fn to_bf16(&self, into: SliceMut<'_, CudaArray<bf16>>, from: Slice<'_, Reals>) {
+        assert_eq!(into.len, from.len, "equally many numbers");
+        let n = into.len;
+        self.each(n, &kernels::ToBf16 { into: into.into(), from: from.into(), n: n as i64 });
+    }
+
+    fn from_bf16(&self, into: SliceMut<'_, Reals>, from: Slice<'_, CudaArray<bf16>>) {
+        assert_eq!(into.len, from.len, "equally many numbers");
+        let n = into.len;
+        self.each(n, &kernels::FromBf16 { into: into.into(), from: from.into(), n: n as i64 });
     }
 }

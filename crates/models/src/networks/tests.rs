@@ -1,16 +1,16 @@
 //! Language networks as a whole: what they learn, and what happens when something goes wrong.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use numerics::Table;
-use numerics::device::Cpu;
-use questions::{QuestionSet, Split};
+use numerics::testing::{cpu_lost_after, cpu_with_memory};
+use questions::{Question, QuestionSet, Split};
 
-use super::*;
 use crate::fixture::{Asked, score, set_of};
 use crate::networks::answers::ASKED;
-use crate::networks::device::with_fallback;
-use crate::{Event, find};
+use crate::networks::device::{Place, with_fallback};
+use crate::networks::family::Task;
+use crate::{DeviceChoice, Error, Event, Model, Result, Settings, Training, find};
 
 /// A fox is always red, a hen is always old; names that no training book has stand in the last question.
 pub(crate) fn set() -> QuestionSet {
@@ -130,9 +130,9 @@ fn training_starts_again_after_a_damaged_checkpoint() {
     let mut training = Training::new(&set, 1, &note);
     training.checkpoints = Some(folder.path());
     let train = || {
-        let design = crate::networks::lstm::of(&settings);
-        let learning = Learning::new(&design, &settings, &training).unwrap().0;
-        let (tables, _) = learning.on(Cpu::default()).unwrap();
+        let family = super::lstm::of(&settings);
+        let task = Task::new(&family, &settings, &training).unwrap();
+        let (tables, _) = task.learn(&Place::cpu()).unwrap();
         let events = std::mem::take(&mut *told.lock().unwrap());
         let epochs = events.iter().filter(|event| matches!(event, Event::Epoch { .. })).count();
         (tables.into_iter().map(|(_, table)| table).collect::<Vec<_>>(), epochs, events)
@@ -154,12 +154,12 @@ fn training_starts_again_after_a_damaged_checkpoint() {
     assert!(events.iter().any(is_warned), "{events:?}");
 }
 
-/// A device whose memory is too small for the network: `auto` says so and the processor learns in its place.
+/// A device whose memory is too small for the network: `auto` reports it and the CPU learns in its place.
 #[test]
-fn a_device_with_too_little_memory_is_told_of_and_the_processor_takes_over() {
+fn a_device_with_too_little_memory_is_reported_and_the_cpu_takes_over() {
     let set = set();
     let settings = settings("lstm-query", &[]);
-    let design = crate::networks::lstm::of(&settings);
+    let family = super::lstm::of(&settings);
     let told = Mutex::new(Vec::new());
     let note = |event: Event| {
         if let Event::Warning(text) = event {
@@ -167,24 +167,24 @@ fn a_device_with_too_little_memory_is_told_of_and_the_processor_takes_over() {
         }
     };
     let training = Training::new(&set, 1, &note);
-    let learning = Learning::new(&design, &settings, &training).unwrap().0;
-    let error = learning.on(numerics::testing::cpu_with_memory(1000)).unwrap_err();
+    let task = Task::new(&family, &settings, &training).unwrap();
+    let small = || Place::Cpu(cpu_with_memory(1000));
+    let error = task.learn(&small()).unwrap_err();
     assert!(matches!(error, Error::Device(numerics::Error::OutOfMemory { .. })), "{error}");
-    let (tables, _) =
-        with_fallback(&learning, Ok(numerics::testing::cpu_with_memory(1000)), &note).unwrap();
-    let warning = "CPU: out of memory: 0 MB more are needed; the processor takes over, from the last \
+    let (tables, _) = with_fallback(Ok(small()), &note, |place| task.learn(place)).unwrap();
+    let warning = "CPU: out of memory: 0 MB more are needed; continuing on the CPU, from the last \
                    checkpoint if there is one";
     assert_eq!(*told.lock().unwrap(), [warning]);
-    assert!(tables == learning.on(Cpu::default()).unwrap().0);
+    assert!(tables == task.learn(&Place::cpu()).unwrap().0);
 }
 
 /// A device that is lost in the middle of the training leaves the checkpoint of its last epoch; the
-/// processor goes on from there and ends with the same weights.
+/// CPU resumes from there and ends with the same weights.
 #[test]
 fn a_device_that_is_lost_costs_the_steps_since_the_last_checkpoint() {
     let set = set();
     let settings = settings("lstm-query", &[]);
-    let design = crate::networks::lstm::of(&settings);
+    let family = super::lstm::of(&settings);
     let folder = tempfile::tempdir().unwrap();
     let epochs = Mutex::new(Vec::new());
     let note = |event: Event| {
@@ -192,19 +192,18 @@ fn a_device_that_is_lost_costs_the_steps_since_the_last_checkpoint() {
             epochs.lock().unwrap().push(number);
         }
     };
-    let weights = |training: &Training<'_>, device: Cpu<f32>| -> Result<Vec<Table<f32>>> {
-        let learning = Learning::new(&design, &settings, training)?.0;
-        let (tables, _) = learning.on(device)?;
+    let weights = |training: &Training<'_>, place: Place| -> Result<Vec<Table<f32>>> {
+        let (tables, _) = Task::new(&family, &settings, training)?.learn(&place)?;
         Ok(tables.into_iter().map(|(_, table)| table).collect())
     };
     let mut training = Training::new(&set, 1, &note);
-    let whole = weights(&training, Cpu::default()).unwrap();
+    let whole = weights(&training, Place::cpu()).unwrap();
     assert_eq!(std::mem::take(&mut *epochs.lock().unwrap()), [1, 2, 3, 4, 5, 6]);
     training.checkpoints = Some(folder.path());
-    let error = weights(&training, numerics::testing::cpu_lost_after(800)).unwrap_err();
+    let error = weights(&training, Place::Cpu(cpu_lost_after(800))).unwrap_err();
     assert!(matches!(error, Error::Device(numerics::Error::DeviceLost { .. })), "{error}");
     let n_before = std::mem::take(&mut *epochs.lock().unwrap()).len();
     assert!((1..6).contains(&n_before), "lost after {n_before} epochs");
-    assert_eq!(weights(&training, Cpu::default()).unwrap(), whole);
+    assert_eq!(weights(&training, Place::cpu()).unwrap(), whole);
     assert_eq!(*epochs.lock().unwrap(), (n_before + 1..=6).collect::<Vec<_>>());
 }

@@ -7,7 +7,8 @@ use std::ops::Range;
 
 use numerics::device::NO_TARGET;
 
-use crate::{Contexts, Window};
+use super::Contexts;
+use crate::Window;
 
 /// The words of books, one behind the other.
 #[derive(Clone, Debug)]

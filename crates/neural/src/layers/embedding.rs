@@ -1,10 +1,10 @@
 //! Words → their rows in a table.
 
-use numerics::device::{Device, Slice, SliceMut};
+use numerics::device::{Dense, Indices, Reals, Slice, SliceMut};
 
-use crate::parameters::{Initial, Parameter, Parameters, Plan};
+use crate::weights::{Initial, Parameter, Plan, Weights};
 
-/// A vector for each word.
+/// A vector per word.
 #[derive(Clone, Debug)]
 pub struct Embedding {
     /// Words × dim.
@@ -12,33 +12,35 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// One more table of a network.
+    /// Adds a table to the plan of a network.
     pub fn plan(plan: &mut Plan, name: &'static str, shape: [usize; 2], initial: Initial) -> Self {
         Self { table: plan.add(name, shape, initial) }
     }
 
+    /// `into` = the rows of the words.
+    ///
     /// # Shapes
     /// `words` n, `into` n × dim.
-    pub fn forward<D: Device>(
+    pub fn forward<D: Dense>(
         &self,
-        parameters: &Parameters<D>,
-        words: Slice<'_, D::Words>,
-        into: SliceMut<'_, D::Array>,
+        weights: &Weights<D>,
+        words: Slice<'_, Indices<D>>,
+        into: SliceMut<'_, Reals<D>>,
     ) {
-        parameters.device.gather_rows(into, self.table.of(&parameters.values), words);
+        weights.device.gather_rows(into, self.table.of(&weights.values), words);
     }
 
     /// Adds to the gradient of the table.
     ///
     /// # Shapes
     /// `words` n, `gradient` n × dim.
-    pub fn backward<D: Device>(
+    pub fn backward<D: Dense>(
         &self,
-        parameters: &mut Parameters<D>,
-        words: Slice<'_, D::Words>,
-        gradient: Slice<'_, D::Array>,
+        device: &D,
+        gradients: &mut Reals<D>,
+        words: Slice<'_, Indices<D>>,
+        gradient: Slice<'_, Reals<D>>,
     ) {
-        let Parameters { device, gradients, .. } = parameters;
         device.scatter_add_rows(self.table.of_mut(gradients), words, gradient);
     }
 }

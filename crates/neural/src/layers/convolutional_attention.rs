@@ -10,28 +10,33 @@
 //! window of text may look at, embedded once, and each word has bounds within it: the scores of a
 //! context are one product, exact for each word.
 
-use numerics::device::{Array, Device, DeviceMatrix, DeviceMatrixMut, Layout, Slice, SliceMut};
+use numerics::device::{self, Accumulate, Array, Dense, Device, DeviceMatrix, DeviceMatrixMut};
+use numerics::device::{Indices, Layout, Reals, Slice, SliceMut};
+use serde::Deserialize;
 
-use crate::contexts::Contexts;
-use crate::parameters::{Initial, Parameter, Parameters, Plan};
-use crate::{Embedding, Result};
+use super::{Embedding, WithGradient, with_gradient};
+use crate::Result;
+use crate::text::Contexts;
+use crate::weights::{Initial, Parameter, Plan, Weights};
 
 /// The layer's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attention {
     /// How many words of the context are read together, an odd number (paper: 5).
     pub window: usize,
-    /// How what was read joins the state; the paper does not say.
-    pub joining: Joining,
+    /// How what was read joins the state, which the paper does not say.
+    pub merge: Merge,
 }
 
 /// How what was read joins a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Joining {
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Merge {
     /// It is added after a linear map.
     Sum,
-    /// It stands beside the state.
-    Concatenation,
+    /// It is appended to the state.
+    #[serde(rename = "concatenation")]
+    Concat,
 }
 
 /// The layer's parameters.
@@ -41,35 +46,35 @@ pub struct ConvolutionalAttention {
     embedding: Embedding,
     /// P, states → queries, dim × dim.
     matching: Parameter,
-    /// What was read → what is added to the state, dim × dim; without it, it stands beside the state.
+    /// What was read → what is added to the state, dim × dim; without it, what was read is appended to the state.
     joining: Option<Parameter>,
     /// Words to the left and right of one that are read with it: a window of 2 · reach + 1.
     reach: usize,
 }
 
-/// Room for the states of some words and their contexts.
+/// What the states of some words and their contexts need.
 #[derive(Debug)]
-pub struct Looking<D: Device> {
+pub struct AttentionBuffers<D: Device> {
     shape: Shape,
-    words: D::Words,
-    bounds: D::Words,
-    /// x̃, (contexts · length) × dim, and its gradient.
-    embedded: [D::Array; 2],
-    /// P h, n × dim, and its gradient.
-    queries: [D::Array; 2],
+    words: Indices<D>,
+    bounds: Indices<D>,
+    /// x̃, (contexts · length) × dim.
+    embedded: WithGradient<Reals<D>>,
+    /// P h, n × dim.
+    queries: WithGradient<Reals<D>>,
     /// p, n × length.
-    attention: D::Array,
+    attention: Reals<D>,
     /// p smoothed, n × length.
-    smoothed: D::Array,
+    smoothed: Reals<D>,
     /// Gradients of both in turn, n × length.
-    scores: D::Array,
-    /// enc, n × dim, and its gradient.
-    read: [D::Array; 2],
-    /// States and what was read, n × [`ConvolutionalAttention::joined_dim`], and their gradient.
-    pub joined: [D::Array; 2],
+    scores: Reals<D>,
+    /// enc, n × dim.
+    read: WithGradient<Reals<D>>,
+    /// States and what was read, n × [`ConvolutionalAttention::joined_dim`].
+    pub joined: WithGradient<Reals<D>>,
 }
 
-/// In which order places stand.
+/// The order of places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// The first place of each context, then the second of each: streams, step after step.
@@ -78,7 +83,7 @@ pub enum Order {
     ContextByContext,
 }
 
-/// How many contexts of how many words, each looked at from as many places.
+/// The number of contexts, their words, and the places that look at each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shape {
     contexts: usize,
@@ -120,7 +125,7 @@ impl Shape {
 }
 
 impl ConvolutionalAttention {
-    /// One more layer of a network.
+    /// Adds a layer to the plan of a network.
     pub fn plan(
         plan: &mut Plan,
         [words, dim]: [usize; 2],
@@ -130,9 +135,9 @@ impl ConvolutionalAttention {
         Self {
             embedding: Embedding::plan(plan, "context.embedding", [words, dim], initial),
             matching: plan.add("context.matching", [dim, dim], initial),
-            joining: match attention.joining {
-                Joining::Sum => Some(plan.add("context.joining", [dim, dim], initial)),
-                Joining::Concatenation => None,
+            joining: match attention.merge {
+                Merge::Sum => Some(plan.add("context.joining", [dim, dim], initial)),
+                Merge::Concat => None,
             },
             reach: attention.window / 2,
         }
@@ -147,73 +152,73 @@ impl ConvolutionalAttention {
         if self.joining.is_some() { self.dim() } else { 2 * self.dim() }
     }
 
-    /// The halves of states with what was read beside them, n × dim.
+    /// The states, or what was read, where both are in one row: n × dim.
     fn halves(&self, n: usize) -> Layout {
         let (columns, row_stride) = (self.dim(), self.joined_dim());
         Layout { rows: n, columns, row_stride, batch: 1, batch_stride: 0 }
     }
 
-    /// Room for contexts and the places that look at them.
+    /// Allocates buffers for contexts and the places that look at them; without those of [`Self::backward`] if nothing
+    /// is learnt.
     ///
     /// # Errors
     /// If the device has too little memory.
-    pub fn looking<D: Device>(
+    pub fn buffers<D: Device>(
         &self,
         device: &D,
         contexts: &Contexts,
         order: Order,
-    ) -> Result<Looking<D>> {
+        is_learning: bool,
+    ) -> Result<AttentionBuffers<D>> {
         let shape = Shape::of(contexts, order);
         let (n, dim) = (shape.contexts * shape.places, self.dim());
-        let pair =
-            |len: usize| -> Result<[D::Array; 2]> { Ok([device.zeros(len)?, device.zeros(len)?]) };
-        Ok(Looking {
-            words: device.words(&contexts.words)?,
-            bounds: device.words(&contexts.bounds)?,
+        let pair = |len: usize| with_gradient(device, len, is_learning);
+        Ok(AttentionBuffers {
+            words: device.upload(&contexts.words)?,
+            bounds: device.upload(&contexts.bounds)?,
             embedded: pair(contexts.words.len() * dim)?,
             queries: pair(n * dim)?,
             attention: device.zeros(n * shape.length)?,
             smoothed: device.zeros(n * shape.length)?,
-            scores: device.zeros(n * shape.length)?,
+            scores: device.zeros(if is_learning { n * shape.length } else { 0 })?,
             read: pair(n * dim)?,
             joined: pair(n * self.joined_dim())?,
             shape,
         })
     }
 
-    /// States → states with what was read of the context, in `looking.joined`.
+    /// States → states with what was read of the context, in `buffers.joined`.
     ///
     /// # Shapes
     /// `states` n × dim.
-    pub fn forward<D: Device>(
+    pub fn forward<D: Dense + device::Softmax>(
         &self,
-        parameters: &Parameters<D>,
-        states: Slice<'_, D::Array>,
-        looking: &mut Looking<D>,
+        weights: &Weights<D>,
+        states: Slice<'_, Reals<D>>,
+        buffers: &mut AttentionBuffers<D>,
     ) {
-        let Parameters { device, values, .. } = parameters;
-        let (dim, shape) = (self.dim(), looking.shape);
-        let Looking { words, bounds, attention, smoothed, .. } = looking;
-        let [embedded, _] = &mut looking.embedded;
-        let [queries, _] = &mut looking.queries;
-        let [read, _] = &mut looking.read;
+        let Weights { device, values, .. } = weights;
+        let (dim, shape) = (self.dim(), buffers.shape);
+        let AttentionBuffers { words, bounds, attention, smoothed, .. } = buffers;
+        let (embedded, queries) = (&mut buffers.embedded.value, &mut buffers.queries.value);
+        let (read, joined) = (&mut buffers.read.value, &mut buffers.joined.value);
         // x̃ = F x
-        self.embedding.forward(parameters, words.all(), embedded.all_mut());
+        self.embedding.forward(weights, words.all(), embedded.all_mut());
         let embedded = embedded.all().laid_out(shape.words(dim));
-        let matching = self.matching.matrix(values);
-        device.multiply(queries.all_mut().rows_of(dim), SET, states.rows_of(dim), matching);
+        let into = queries.all_mut().rows_of(dim);
+        device.multiply(into, REPLACE, states.rows_of(dim), self.matching.matrix(values));
         // p ∝ exp(x̃ᵀ P h)
         let queries = shape.places(queries, dim);
         let scores = shape.places_mut(attention, shape.length);
-        device.multiply(scores, SET, queries, embedded.transposed());
+        device.multiply(scores, REPLACE, queries, embedded.transposed());
         device.softmax_rows(attention.all_mut(), bounds.all());
         // enc = x̄ᵀ p. Differs: the sum of a window over 2Q + 1, its length, where Rush et al. write 1/Q. The
         // mean over windows is its own transpose, so x̄ᵀ p = x̃ᵀ p̄: to smooth the attention of each place is
         // cheaper than to smooth the embeddings, and it stays within the bounds of each.
         device.smooth_rows(smoothed.all_mut(), attention.all(), bounds.all(), self.reach);
         let smoothed = shape.places(smoothed, shape.length);
-        device.multiply(shape.places_mut(read, dim), SET, smoothed, embedded);
-        let ([joined, _], read) = (&mut looking.joined, read.all().rows_of(dim));
+        device.multiply(shape.places_mut(read, dim), REPLACE, smoothed, embedded);
+        let read = read.all().rows_of(dim);
         if let Some(joining) = &self.joining {
             device.copy(joined.all_mut(), states);
             device.multiply(joined.all_mut().rows_of(dim), ADD, read, joining.matrix(values));
@@ -224,47 +229,47 @@ impl ConvolutionalAttention {
         }
     }
 
-    /// The gradients of the parameters, which are set, not added to, and that of the states.
+    /// The gradients of the parameters, which are replaced, and that of the states.
     ///
     /// With e = enc, S the smoothing, s = x̃ᵀ P h: ∂(S p) = x̃ ∂e, ∂p = S ∂(S p), ∂s = p ∘ (∂p − pᵀ ∂p),
     /// ∂x̃ = (S p) ∂eᵀ + ∂s (P h)ᵀ, ∂(P h) = x̃ᵀ ∂s.
     ///
     /// # Shapes
-    /// `gradient` n × dim: that of the states, from that of what they were joined to in `looking.joined`.
-    pub fn backward<D: Device>(
+    /// `gradient` n × dim: that of the states, from that of `buffers.joined`.
+    pub fn backward<D: Dense + device::Softmax>(
         &self,
-        parameters: &mut Parameters<D>,
-        states: Slice<'_, D::Array>,
-        mut gradient: SliceMut<'_, D::Array>,
-        looking: &mut Looking<D>,
+        weights: &Weights<D>,
+        gradients: &mut Reals<D>,
+        (states, mut gradient): (Slice<'_, Reals<D>>, SliceMut<'_, Reals<D>>),
+        buffers: &mut AttentionBuffers<D>,
     ) {
-        let Parameters { device, values, gradients, .. } = parameters;
-        let (dim, shape) = (self.dim(), looking.shape);
-        let Looking { bounds, attention, smoothed, scores, .. } = looking;
-        let [embedded, embedded_gradient] = &mut looking.embedded;
-        let [queries, queries_gradient] = &mut looking.queries;
-        let [read, read_gradient] = &mut looking.read;
+        let Weights { device, values, .. } = weights;
+        let (dim, shape) = (self.dim(), buffers.shape);
+        let AttentionBuffers { bounds, attention, smoothed, scores, .. } = buffers;
+        let WithGradient { value: embedded, gradient: embedded_gradient } = &mut buffers.embedded;
+        let WithGradient { value: queries, gradient: queries_gradient } = &mut buffers.queries;
+        let WithGradient { value: read, gradient: read_gradient } = &mut buffers.read;
 
-        let (above, of_read) = (looking.joined[1].all(), read_gradient.all_mut().rows_of(dim));
+        let (above, into) = (buffers.joined.gradient.all(), read_gradient.all_mut().rows_of(dim));
         if let Some(joining) = &self.joining {
             device.copy(gradient.reborrow(), above);
             let (above, read) = (above.rows_of(dim), read.all().rows_of(dim));
-            device.multiply(of_read, SET, above, joining.matrix(values).transposed());
-            device.multiply(joining.matrix_mut(gradients), SET, read.transposed(), above);
+            device.multiply(into, REPLACE, above, joining.matrix(values).transposed());
+            device.multiply(joining.matrix_mut(gradients), REPLACE, read.transposed(), above);
         } else {
             let halves = self.halves(shape.contexts * shape.places);
             device.copy_rows(gradient.reborrow().rows_of(dim), above.laid_out(halves));
-            device.copy_rows(of_read, above.slice(dim..above.len).laid_out(halves));
+            device.copy_rows(into, above.slice(dim..above.len).laid_out(halves));
         }
 
         // enc = x̃ᵀ p̄
         let read_gradient = shape.places(read_gradient, dim);
         let into = embedded_gradient.all_mut().laid_out(shape.words(dim));
         let attention_of = shape.places(smoothed, shape.length).transposed();
-        device.multiply(into, SET, attention_of, read_gradient);
+        device.multiply(into, REPLACE, attention_of, read_gradient);
         let embedded = embedded.all().laid_out(shape.words(dim));
         let into = shape.places_mut(smoothed, shape.length);
-        device.multiply(into, SET, read_gradient, embedded.transposed());
+        device.multiply(into, REPLACE, read_gradient, embedded.transposed());
         device.smooth_rows(scores.all_mut(), smoothed.all(), bounds.all(), self.reach);
         device.softmax_rows_backward(scores.all_mut(), attention.all(), shape.length);
 
@@ -272,39 +277,37 @@ impl ConvolutionalAttention {
         let scores = shape.places(scores, shape.length);
         let into = embedded_gradient.all_mut().laid_out(shape.words(dim));
         device.multiply(into, ADD, scores.transposed(), shape.places(queries, dim));
-        device.multiply(shape.places_mut(queries_gradient, dim), SET, scores, embedded);
+        device.multiply(shape.places_mut(queries_gradient, dim), REPLACE, scores, embedded);
         let below = queries_gradient.all().rows_of(dim);
         let into = self.matching.matrix_mut(gradients);
-        device.multiply(into, SET, states.rows_of(dim).transposed(), below);
+        device.multiply(into, REPLACE, states.rows_of(dim).transposed(), below);
         let matching = self.matching.matrix(values).transposed();
         device.multiply(gradient.rows_of(dim), ADD, below, matching);
 
         device.fill(self.embedding.table.of_mut(gradients), 0.0);
-        let embedded_gradient = looking.embedded[1].all();
-        self.embedding.backward(parameters, looking.words.all(), embedded_gradient);
+        let (words, gradient) = (buffers.words.all(), buffers.embedded.gradient.all());
+        self.embedding.backward(device, gradients, words, gradient);
     }
 }
 
-impl<D: Device> Looking<D> {
-    /// Whether it has room for these contexts.
+const REPLACE: Accumulate = Accumulate::REPLACE;
+const ADD: Accumulate = Accumulate::ADD;
+
+impl<D: Device> AttentionBuffers<D> {
+    /// Whether they have the shape of these contexts.
     pub fn fits(&self, contexts: &Contexts, order: Order) -> bool {
         self.shape == Shape::of(contexts, order)
     }
 
-    /// Tells the device about contexts.
+    /// Copies contexts to the device.
     ///
     /// # Errors
     /// If the device is lost.
-    pub fn begin(&mut self, device: &D, contexts: &Contexts) -> Result<()> {
-        device.write_words(self.words.all_mut(), &contexts.words)?;
-        Ok(device.write_words(self.bounds.all_mut(), &contexts.bounds)?)
+    pub fn upload(&mut self, device: &D, contexts: &Contexts) -> Result<()> {
+        device.write(self.words.all_mut(), &contexts.words)?;
+        Ok(device.write(self.bounds.all_mut(), &contexts.bounds)?)
     }
 }
-
-/// A product takes the place of what was there.
-const SET: [f64; 2] = [0.0, 1.0];
-/// A product is added to what was there.
-const ADD: [f64; 2] = [1.0, 1.0];
 
 #[cfg(test)]
 mod tests {
@@ -325,65 +328,64 @@ mod tests {
         layer: ConvolutionalAttention,
         /// The states are a parameter, so that their gradient is checked too.
         states: Parameter,
-        parameters: Parameters<Cpu<f64>>,
-        looking: Looking<Cpu<f64>>,
+        weights: Weights<Cpu<f64>>,
+        buffers: AttentionBuffers<Cpu<f64>>,
     }
 
-    fn trial(order: Order, joining: Joining) -> Trial {
+    fn trial(order: Order, merge: Merge) -> Trial {
         let (device, mut plan) = (Cpu::default(), Plan::default());
         let initial = Initial::Uniform(1.0);
-        let attention = Attention { window: 3, joining };
+        let attention = Attention { window: 3, merge };
         let layer = ConvolutionalAttention::plan(&mut plan, [5, DIM], attention, initial);
         let states = plan.add("states", [6, DIM], initial);
-        let parameters = plan.build(&device, 5).unwrap();
-        let looking = layer.looking(&device, &contexts(), order).unwrap();
-        Trial { layer, states, parameters, looking }
+        let weights = Weights::initial(&device, &plan, 5).unwrap();
+        let buffers = layer.buffers(&device, &contexts(), order, true).unwrap();
+        Trial { layer, states, weights, buffers }
     }
 
     impl Trial {
-        fn forward(&mut self) -> Vec<f64> {
-            let states = self.states.of(&self.parameters.values);
-            self.layer.forward(&self.parameters, states, &mut self.looking);
-            self.parameters.device.read(self.looking.joined[0].all()).unwrap()
+        fn read(&self, parameter: &Parameter) -> Vec<f64> {
+            self.weights.device.read(parameter.of(&self.weights.values)).unwrap()
         }
 
-        /// L = Σ gᵢ yᵢ with some numbers g, and all gradients.
-        fn loss(&mut self) -> f64 {
-            let device = self.parameters.device.clone();
-            let joined = self.forward();
-            let above = some_numbers(joined.len());
-            device.write(self.looking.joined[1].all_mut(), &above).unwrap();
-            let [mut gradient, mut states] = [(); 2].map(|()| device.zeros(6 * DIM).unwrap());
-            device.copy(states.all_mut(), self.states.of(&self.parameters.values));
-            let (parameters, looking) = (&mut self.parameters, &mut self.looking);
-            self.layer.backward(parameters, states.all(), gradient.all_mut(), looking);
-            device.copy(self.states.of_mut(&mut self.parameters.gradients), gradient.all());
-            weighed(&joined, &above)
+        fn forward(&mut self) -> Vec<f64> {
+            let states = self.states.of(&self.weights.values);
+            self.layer.forward(&self.weights, states, &mut self.buffers);
+            self.weights.device.read(self.buffers.joined.value.all()).unwrap()
         }
     }
 
+    /// L = Σ gᵢ yᵢ with some numbers g.
     #[test]
     fn gradients_are_those_of_central_differences() {
-        for (order, joining) in [
-            (Order::StepByStep, Joining::Sum),
-            (Order::ContextByContext, Joining::Sum),
-            (Order::StepByStep, Joining::Concatenation),
+        for (order, merge) in [
+            (Order::StepByStep, Merge::Sum),
+            (Order::ContextByContext, Merge::Sum),
+            (Order::StepByStep, Merge::Concat),
         ] {
-            let mut trial = trial(order, joining);
-            let worst =
-                worst_gradient_error(&mut trial, |trial| &mut trial.parameters, Trial::loss);
-            assert!(worst < 1e-6, "{order:?}, {joining:?}: {worst}");
+            let Trial { layer, states, mut weights, mut buffers } = trial(order, merge);
+            let device = weights.device.clone();
+            let worst = worst_gradient_error(&mut weights, |weights, gradients| {
+                layer.forward(weights, states.of(&weights.values), &mut buffers);
+                let joined = device.read(buffers.joined.value.all()).unwrap();
+                let above = some_numbers(joined.len());
+                device.write(buffers.joined.gradient.all_mut(), &above).unwrap();
+                let [mut gradient, mut read] = [(); 2].map(|()| device.zeros(6 * DIM).unwrap());
+                device.copy(read.all_mut(), states.of(&weights.values));
+                let below = (read.all(), gradient.all_mut());
+                layer.backward(weights, gradients, below, &mut buffers);
+                device.copy(states.of_mut(gradients), gradient.all());
+                weighed(&joined, &above)
+            });
+            assert!(worst < 1e-6, "{order:?}, {merge:?}: {worst}");
         }
     }
 
     /// Word by word, as in Rush et al.: x̄ over windows of the words that count, then p, then enc.
     fn by_definition(trial: &Trial, state: &[f64], context: &[u32]) -> Vec<f64> {
-        let read = |parameter: &Parameter| {
-            trial.parameters.device.read(parameter.of(&trial.parameters.values)).unwrap()
-        };
-        let table = read(&trial.layer.embedding.table);
-        let (matching, joining) =
-            (read(&trial.layer.matching), read(trial.layer.joining.as_ref().unwrap()));
+        let table = trial.read(&trial.layer.embedding.table);
+        let matching = trial.read(&trial.layer.matching);
+        let joining = trial.read(trial.layer.joining.as_ref().unwrap());
         let embedded: Vec<&[f64]> =
             context.iter().map(|&word| &table[word as usize * DIM..][..DIM]).collect();
         let weight = |x: &[f64]| {
@@ -412,12 +414,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_can_stand_beside_the_state() {
-        let mut trial = trial(Order::StepByStep, Joining::Concatenation);
+    fn what_is_read_can_be_appended_to_the_state() {
+        let mut trial = trial(Order::StepByStep, Merge::Concat);
         let joined = trial.forward();
-        let device = &trial.parameters.device;
-        let states = device.read(trial.states.of(&trial.parameters.values)).unwrap();
-        let read = device.read(trial.looking.read[0].all()).unwrap();
+        let states = trial.read(&trial.states);
+        let read = trial.weights.device.read(trial.buffers.read.value.all()).unwrap();
         for (place, joined) in joined.chunks(2 * DIM).enumerate() {
             assert_eq!(joined[..DIM], states[place * DIM..][..DIM]);
             assert_eq!(joined[DIM..], read[place * DIM..][..DIM]);
@@ -427,10 +428,9 @@ mod tests {
     #[test]
     fn each_place_sees_its_own_context_alone() {
         for order in [Order::StepByStep, Order::ContextByContext] {
-            let mut trial = trial(order, Joining::Sum);
+            let mut trial = trial(order, Merge::Sum);
             let joined = trial.forward();
-            let states = trial.parameters.device.read(trial.states.of(&trial.parameters.values));
-            let (states, contexts) = (states.unwrap(), contexts());
+            let (states, contexts) = (trial.read(&trial.states), contexts());
             for place in 0..6 {
                 let context = match order {
                     Order::StepByStep => place % 2,

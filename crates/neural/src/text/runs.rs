@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use numerics::device::NO_TARGET;
 
-use crate::Text;
+use super::Text;
 
 /// Runs of the same length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,14 +6,15 @@
 //! of that, as the estimate of the full sum over all words asks for (Jean et al. 2015; Bengio & Senécal
 //! 2008). Evaluation always takes the full softmax.
 
+use base::seeds::{self, Use};
 use numerics::Real;
-use numerics::device::{Array, Device, NO_TARGET, Slice, SliceMut, Targets};
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use numerics::device::{self, Accumulate, Array, Dense, Device, Indices, NO_TARGET, Reals};
+use numerics::device::{Slice, SliceMut, Targets};
+use rand::Rng;
 
+use super::softmax::Softmax;
 use crate::Result;
-use crate::parameters::Parameters;
-use crate::softmax::Softmax;
+use crate::weights::Weights;
 
 /// Draws words by their frequency.
 #[derive(Clone, Debug)]
@@ -21,7 +22,8 @@ pub struct Sampler {
     /// Sums of the probabilities of all words up to each.
     cumulative: Vec<f64>,
     size: usize,
-    seed: u64,
+    /// Random numbers per step.
+    streams: seeds::Streams,
 }
 
 /// A sample and the places of a batch's targets in it.
@@ -36,7 +38,8 @@ pub struct Sample {
 }
 
 impl Sampler {
-    /// A sampler of so many words, given how often each occurs; at least once, or it could not be drawn.
+    /// Creates a sampler of `size` words, given how often each occurs; each counts at least once, or it could not be
+    /// drawn.
     pub fn new(counts: &[u64], size: usize, seed: u64) -> Self {
         let counts = counts.iter().map(|&count| count.max(1) as f64);
         let total: f64 = counts.clone().sum();
@@ -46,12 +49,13 @@ impl Sampler {
             sum
         };
         let cumulative: Vec<f64> = counts.map(add).collect();
-        Self { size: size.min(cumulative.len()), cumulative, seed }
+        let streams = seeds::Streams::new(seed, Use::SampledSoftmax);
+        Self { size: size.min(cumulative.len()), cumulative, streams }
     }
 
-    /// How many words the sample of a batch with so many targets has.
+    /// The size of the sample of a batch with `n_targets` targets.
     ///
-    /// Chosen: from half of the words on it has all of them; draws would have to go on until the rarest have come.
+    /// Chosen: from half of the words on it has all of them; otherwise draws would have to continue until the rarest have come.
     pub fn size(&self, n_targets: usize) -> usize {
         let (size, all) = (self.size.max(n_targets), self.cumulative.len());
         if size > all / 2 { all } else { size }
@@ -69,8 +73,7 @@ impl Sampler {
             let words = (0..n_words as u32).collect();
             return Sample { words, targets: targets.to_vec(), corrections: vec![0.0; n_words] };
         }
-        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        rng.set_stream(step);
+        let mut rng = self.streams.get(step);
         let mut is_in = vec![false; self.cumulative.len()];
         let (mut n_in, mut n_draws) = (0, 0);
         let mut take = |word: usize| {
@@ -108,26 +111,26 @@ impl Sampler {
     }
 }
 
-/// A softmax over a sample, on a device.
+/// What a softmax over a sample needs on a device.
 #[derive(Debug)]
 pub struct SampledSoftmax<D: Device> {
-    words: D::Words,
+    words: Indices<D>,
     /// Sample × dim: rows of the table, then their gradients.
-    rows: D::Array,
-    bias: D::Array,
-    corrections: D::Array,
+    rows: Reals<D>,
+    bias: Reals<D>,
+    corrections: Reals<D>,
     /// Places × sample.
-    scores: D::Array,
+    scores: Reals<D>,
 }
 
 impl<D: Device> SampledSoftmax<D> {
-    /// Room for samples of so many words at `n` places.
+    /// Allocates buffers for samples of `size` words at `n` places.
     ///
     /// # Errors
     /// If the device has too little memory.
     pub fn new(device: &D, size: usize, dim: usize, n: usize) -> Result<Self> {
         Ok(Self {
-            words: device.words(&vec![0; size])?,
+            words: device.zeros(size)?,
             rows: device.zeros(size * dim)?,
             bias: device.zeros(size)?,
             corrections: device.zeros(size)?,
@@ -135,26 +138,29 @@ impl<D: Device> SampledSoftmax<D> {
         })
     }
 
-    /// Takes the sample of a step.
+    /// Copies the sample of a step to the device.
     ///
     /// # Errors
     /// If the device is lost.
     pub fn begin(&mut self, device: &D, sample: &Sample) -> Result<()> {
-        let corrections: Vec<_> =
+        let corrections: Vec<D::Real> =
             sample.corrections.iter().map(|&value| D::Real::from_f64(value)).collect();
-        device.write_words(self.words.all_mut(), &sample.words)?;
+        device.write(self.words.all_mut(), &sample.words)?;
         Ok(device.write(self.corrections.all_mut(), &corrections)?)
     }
 
     /// As [`Softmax::learn`], with targets that are places in the sample.
-    pub fn learn(
+    pub(super) fn learn(
         &mut self,
         softmax: &Softmax,
-        parameters: &mut Parameters<D>,
-        (inputs, gradient): (Slice<'_, D::Array>, SliceMut<'_, D::Array>),
-        (targets, losses): (Targets<'_, D::Words>, SliceMut<'_, D::Array>),
-    ) {
-        let Parameters { device, values, gradients, .. } = parameters;
+        weights: &Weights<D>,
+        gradients: &mut Reals<D>,
+        (inputs, gradient): (Slice<'_, Reals<D>>, SliceMut<'_, Reals<D>>),
+        (targets, losses): (Targets<'_, Indices<D>>, SliceMut<'_, Reals<D>>),
+    ) where
+        D: Dense + device::Softmax,
+    {
+        let Weights { device, values, .. } = weights;
         let (dim, size) = (softmax.table.columns(), self.words.len());
         device.gather_rows(self.rows.all_mut(), softmax.table.of(values), self.words.all());
         device.copy(self.bias.all_mut(), self.corrections.all());
@@ -164,13 +170,13 @@ impl<D: Device> SampledSoftmax<D> {
         }
         let (inputs, rows) = (inputs.rows_of(dim), self.rows.all().rows_of(dim));
         let scores = self.scores.all_mut().rows_of(size);
-        device.multiply(scores, [0.0, 1.0], inputs, rows.transposed());
+        device.multiply(scores, Accumulate::REPLACE, inputs, rows.transposed());
         let scores = self.scores.all_mut().rows_of(size);
         device.cross_entropy(scores, self.bias.all(), targets, losses);
         let scores = self.scores.all().rows_of(size);
-        device.multiply(gradient.rows_of(dim), [0.0, 1.0], scores, rows);
+        device.multiply(gradient.rows_of(dim), Accumulate::REPLACE, scores, rows);
         let into = self.rows.all_mut().rows_of(dim);
-        device.multiply(into, [0.0, 1.0], scores.transposed(), inputs);
+        device.multiply(into, Accumulate::REPLACE, scores.transposed(), inputs);
         device.fill(softmax.table.of_mut(gradients), 0.0);
         device.scatter_add_rows(softmax.table.of_mut(gradients), self.words.all(), self.rows.all());
         if let Some(bias) = &softmax.bias {

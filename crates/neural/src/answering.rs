@@ -1,0 +1,67 @@
+//! [`Answering`]: a network and its weights, and nothing else, that scores the candidates of texts with a blank.
+
+use numerics::device::Backend;
+
+use crate::Result;
+use crate::network::Network;
+use crate::text::Cloze;
+use crate::weights::{Tables, Weights};
+
+/// A network that can tell how probable the completions of a text are.
+pub trait ClozeNetwork: Network {
+    /// For each text and candidate: ln of the probability of the candidate and of all tokens after it, given those
+    /// before.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn score<D: Backend>(&self, weights: &Weights<D>, texts: &[Cloze]) -> Result<Vec<Vec<f64>>>;
+}
+
+/// A trained network on some device.
+pub trait ClozeScorer: Send + Sync {
+    /// For each text and candidate: ln of the probability of the candidate and of all tokens after it, given those
+    /// before.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn score(&self, texts: &[Cloze]) -> Result<Vec<Vec<f64>>>;
+}
+
+/// A network and its weights.
+#[derive(Debug)]
+pub struct Answering<D: Backend, N> {
+    network: N,
+    weights: Weights<D>,
+}
+
+impl<D: Backend, N: Network> Answering<D, N> {
+    /// A network that answers with some weights.
+    pub fn new(network: N, weights: Weights<D>) -> Self {
+        Self { network, weights }
+    }
+
+    /// A network that answers with weights from tables.
+    ///
+    /// # Errors
+    /// If one is missing or has another shape, or the device has too little memory.
+    pub fn from_tables(device: &D, network: N, tables: &Tables) -> Result<Self> {
+        let weights = Weights::from_tables(device, network.plan(), tables)?;
+        Ok(Self { network, weights })
+    }
+
+    /// The network.
+    pub fn network(&self) -> &N {
+        &self.network
+    }
+
+    /// The weights.
+    pub fn weights(&self) -> &Weights<D> {
+        &self.weights
+    }
+}
+
+impl<D: Backend, N: ClozeNetwork> ClozeScorer for Answering<D, N> {
+    fn score(&self, texts: &[Cloze]) -> Result<Vec<Vec<f64>>> {
+        self.network.score(&self.weights, texts)
+    }
+}

@@ -1,0 +1,44 @@
+//! Layers: places in the weights, the buffers that they need, and their forward and backward passes.
+
+mod convolutional_attention;
+mod embedding;
+mod hop_layout;
+mod hops;
+mod lstm;
+mod sampling;
+mod softmax;
+
+pub use convolutional_attention::{
+    Attention, AttentionBuffers, ConvolutionalAttention, Merge, Order,
+};
+pub use embedding::Embedding;
+pub use hops::{HopBuffers, Hops};
+pub use lstm::{LstmBuffers, LstmLayer, States};
+pub use sampling::{Sample, SampledSoftmax, Sampler};
+pub use softmax::{ROWS, ScoreBuffers, Softmax, SoftmaxBuffers};
+
+use numerics::device::{Device, Reals};
+
+use crate::Result;
+
+/// Numbers on a device and the gradient of the loss at each.
+#[derive(Debug)]
+pub struct WithGradient<A> {
+    /// The numbers.
+    pub value: A,
+    /// Their gradient.
+    pub gradient: A,
+}
+
+/// Allocates numbers and their gradient; no gradient if nothing is learnt.
+///
+/// # Errors
+/// If the device has too little memory.
+fn with_gradient<D: Device>(
+    device: &D,
+    len: usize,
+    is_learning: bool,
+) -> Result<WithGradient<Reals<D>>> {
+    let gradient = if is_learning { len } else { 0 };
+    Ok(WithGradient { value: device.zeros(len)?, gradient: device.zeros(gradient)? })
+}

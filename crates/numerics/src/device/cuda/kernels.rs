@@ -1,0 +1,230 @@
+//! The kernels of `kernels.cu` as types: each one's arguments by name, in the order and with the types of its
+//! parameters. A test compares them with the source, so a wrong type does not compile and a wrong order is seen.
+
+use std::marker::PhantomData;
+
+use cudarc::driver::{DeviceRepr, LaunchArgs, LaunchConfig, PushKernelArg};
+
+use super::gpu::Gpu;
+use super::{CudaArray, Slice, SliceMut};
+use crate::device::{Element, bf16};
+
+/// Threads per block where each has one number.
+pub const THREADS: usize = 256;
+
+/// Where a kernel reads: the address of an element, or null.
+#[repr(transparent)]
+pub struct In<T>(u64, PhantomData<T>);
+
+/// Where a kernel writes, and perhaps reads.
+#[repr(transparent)]
+pub struct Out<T>(u64, PhantomData<T>);
+
+macro_rules! pointer {
+    ($name:ident, $($slice:ident),*) => {
+        impl<T> Clone for $name<T> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<T> Copy for $name<T> {}
+
+        #[expect(unsafe_code, reason = "an address is a kernel's argument")]
+        // SAFETY: it is a 64-bit address and nothing else (`repr(transparent)`).
+        unsafe impl<T: Element> DeviceRepr for $name<T> {}
+
+        impl<T: Element> $name<T> {
+            /// The address `n` elements after this one.
+            pub fn at(self, n: usize) -> Self {
+                Self(self.0 + (n * size_of::<T>()) as u64, PhantomData)
+            }
+
+            /// Whether four numbers can be read from there at once.
+            pub fn is_aligned(self) -> bool {
+                self.0.is_multiple_of(16)
+            }
+        }
+
+        $(impl<T: Element> From<$slice<'_, CudaArray<T>>> for $name<T> {
+            fn from(slice: $slice<'_, CudaArray<T>>) -> Self {
+                Self(slice.array.first, PhantomData).at(slice.start)
+            }
+        })*
+    };
+}
+
+pointer!(In, Slice);
+pointer!(Out, SliceMut);
+
+impl<T> In<T> {
+    /// No address.
+    pub const NULL: Self = Self(0, PhantomData);
+}
+
+impl<T: Element> Out<T> {
+    /// The first element of an array that kernels write though it is borrowed: work on a stream is in order.
+    pub fn of(array: &CudaArray<T>) -> Self {
+        Self(array.first, PhantomData)
+    }
+
+    /// The same address, to read from.
+    pub fn read(self) -> In<T> {
+        In(self.0, PhantomData)
+    }
+}
+
+/// A kernel with its arguments.
+pub trait Kernel {
+    /// Its name in `kernels.cu`.
+    const NAME: &'static str;
+
+    /// Adds its arguments in order.
+    fn push<'a>(&'a self, launch: &mut LaunchArgs<'a>);
+}
+
+/// Launches a kernel with `[x, y]` blocks; with none, nothing happens.
+pub fn launch<K: Kernel>(gpu: &Gpu, [x, y]: [usize; 2], threads: usize, kernel: &K) {
+    if x * y == 0 {
+        return;
+    }
+    let mut launch = gpu.stream.launch_builder(gpu.kernel(K::NAME));
+    kernel.push(&mut launch);
+    let config = LaunchConfig {
+        grid_dim: (x as u32, y as u32, 1),
+        block_dim: (threads as u32, 1, 1),
+        shared_mem_bytes: 0,
+    };
+    #[expect(unsafe_code, reason = "kernels have no safe interface")]
+    // SAFETY: the arguments have the kernel's types, and the slices of arrays behind the addresses are as long as the
+    // operation's shapes say, which were checked.
+    gpu.note(unsafe { launch.launch(config) });
+}
+
+macro_rules! kernels {
+    ($($name:ident = $kernel:ident { $($field:ident: $type:ty),* $(,)? })*) => {
+        $(
+            pub struct $name {
+                $(pub $field: $type),*
+            }
+
+            impl Kernel for $name {
+                const NAME: &'static str = stringify!($kernel);
+
+                fn push<'a>(&'a self, launch: &mut LaunchArgs<'a>) {
+                    $(launch.arg(&self.$field);)*
+                }
+            }
+        )*
+
+        /// Each kernel's name with the names and types of its parameters.
+        pub const KERNELS: &[(&str, &[(&str, &str)])] =
+            &[$((stringify!($kernel), &[$((stringify!($field), stringify!($type))),*])),*];
+    };
+}
+
+kernels! {
+    Fill = fill { into: Out<f32>, value: f32, n: i64 }
+    CopyRows = copy_rows {
+        into: Out<f32>, from: In<f32>, columns: i32, stride: i32, other: i32, n: i64,
+    }
+    Add = add { into: Out<f32>, scale: f32, from: In<f32>, n: i64 }
+    GatherRows = gather_rows { into: Out<f32>, table: In<f32>, rows: In<u32>, dim: i32, n: i64 }
+    ScatterAddRows = scatter_add_rows {
+        table: Out<f32>, rows: In<u32>, from: In<f32>, dim: i32, n: i64,
+    }
+    Scale = scale { values: Out<f32>, beta: f32, n: i64 }
+    SumRows = sum_rows {
+        into: Out<f32>, from: In<f32>, columns: i32, row_stride: i32, rows: i32, height: i32,
+    }
+    Dropout = dropout {
+        values: Out<f32>, threshold: u32, factor: f32, key: In<u32>, layer: u32, n: i64,
+    }
+    ReluTail = relu_tail { values: Out<f32>, columns: i32, first: i32, n: i64 }
+    ReluTailBackward = relu_tail_backward {
+        gradient: Out<f32>, outputs: In<f32>, columns: i32, first: i32, n: i64,
+    }
+    SmoothRows = smooth_rows {
+        into: Out<f32>, from: In<f32>, bounds: In<u32>, columns: i32, reach: i32, n: i64,
+    }
+    SoftmaxRows = softmax_rows { scores: Out<f32>, bounds: In<u32>, columns: i32 }
+    SoftmaxRowsBackward = softmax_rows_backward {
+        gradient: Out<f32>, attention: In<f32>, columns: i32,
+    }
+    CrossEntropy = cross_entropy {
+        scores: Out<f32>, bias: In<f32>, targets: In<u32>, losses: Out<f32>, columns: i32,
+        row_stride: i32, quads: i32, scale: f32,
+    }
+    LogProbs = log_probs {
+        into: Out<f32>, scores: In<f32>, bias: In<f32>, chosen: In<u32>, columns: i32,
+        row_stride: i32, quads: i32, k: i32,
+    }
+    MaskRows = mask_rows { states: Out<f32>, keep: In<f32>, units: i32, n: i32 }
+    LstmForward = lstm_forward {
+        gates: Out<f32>, bias: In<f32>, keep: In<f32>, keep_after: In<f32>, before: In<f32>,
+        cells: Out<f32>, hiddens: Out<f32>, outputs: Out<f32>, units: i32, n: i32,
+    }
+    LstmBackward = lstm_backward {
+        gates: Out<f32>, keep: In<f32>, keep_after: In<f32>, before: In<f32>, cells: In<f32>,
+        output: In<f32>, hidden: In<f32>, cell_gradient: Out<f32>, units: i32, n: i32,
+    }
+    LstmForwardProduct = lstm_forward_product {
+        gates: Out<f32>, recurrent: In<f32>, bias: In<f32>, keep: In<f32>, keep_after: In<f32>,
+        before: In<f32>, cells: Out<f32>, hidden: In<f32>, hiddens: Out<f32>, outputs: Out<f32>,
+        units: i32, streams: i32,
+    }
+    LstmBackwardProduct = lstm_backward_product {
+        gates: Out<f32>, recurrent: In<f32>, keep: In<f32>, keep_after: In<f32>, before: In<f32>,
+        cells: In<f32>, output: In<f32>, cell_gradient: Out<f32>, units: i32, streams: i32,
+    }
+    SumOfSquares = sum_of_squares { partial: Out<f32>, from: In<f32>, n: i64 }
+    SumPartial = sum_partial { into: Out<f32>, partial: In<f32>, n: i32 }
+    SgdStep = sgd_step { values: Out<f32>, gradient: In<f32>, settings: In<f32>, n: i64 }
+    AdamStep = adam_step {
+        values: Out<f32>, moments: Out<f32>, gradient: In<f32>, settings: In<f32>, n: i64,
+    }
+    ToBf16 = to_bf16 { into: Out<bf16>, from: In<f32>, n: i64 }
+    FromBf16 = from_bf16 { into: Out<f32>, from: In<bf16>, n: i64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The Rust type of a parameter of a kernel.
+    fn rust_type(c_type: &str) -> &'static str {
+        match c_type {
+            "float" => "f32",
+            "int" => "i32",
+            "word" => "u32",
+            "size" => "i64",
+            "float*" => "Out<f32>",
+            "const float*" => "In<f32>",
+            "const word*" => "In<u32>",
+            "bf16*" => "Out<bf16>",
+            "const bf16*" => "In<bf16>",
+            other => panic!("a parameter of type `{other}`"),
+        }
+    }
+
+    #[test]
+    fn kernels_have_the_parameters_of_the_source_and_there_are_no_others() {
+        let source = include_str!("kernels.cu");
+        let kernels = source.split("extern \"C\" __global__ void ").skip(1).map(|text| {
+            let text = text.strip_prefix("__launch_bounds__(32 * WARPS) ").unwrap_or(text);
+            let (name, rest) = text.split_once('(').unwrap();
+            let (parameters, _) = rest.split_once(')').unwrap();
+            let parameters = parameters.split(',').map(|parameter| {
+                let (c_type, name) = parameter.trim().rsplit_once(' ').unwrap();
+                (name, rust_type(c_type))
+            });
+            (name, parameters.collect::<Vec<_>>())
+        });
+        let mut written: Vec<_> = kernels.collect();
+        let mut declared: Vec<_> =
+            KERNELS.iter().map(|(name, parameters)| (*name, parameters.to_vec())).collect();
+        written.sort_unstable();
+        declared.sort_unstable();
+        assert_eq!(declared, written);
+    }
+}

@@ -1,0 +1,307 @@
+//! The operations of which networks are made, in traits by purpose.
+//!
+//! # Panics
+//! All operations panic if the shapes don't fit: that is a mistake in a network, not in its input.
+
+use super::{Device, DeviceMatrix, DeviceMatrixMut, Indices, Reals, Slice, SliceMut, bf16};
+use crate::Result;
+
+/// The target of a row that is not learnt from, such as padding.
+pub const NO_TARGET: u32 = u32::MAX;
+
+/// All operations of the present networks.
+pub trait Backend: Dense + Softmax + Recurrent + Optimise {}
+
+impl<D: Dense + Softmax + Recurrent + Optimise> Backend for D {}
+
+/// The factors of a product `into = beta · into + alpha · left · right`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Accumulate {
+    /// What the product is multiplied by.
+    pub alpha: f64,
+    /// What the old values are multiplied by; where it is 0, they do not matter.
+    pub beta: f64,
+}
+
+impl Accumulate {
+    /// The product replaces the old values.
+    pub const REPLACE: Self = Self { alpha: 1.0, beta: 0.0 };
+    /// The product is added to the old values.
+    pub const ADD: Self = Self { alpha: 1.0, beta: 1.0 };
+
+    /// [`Self::ADD`] or [`Self::REPLACE`].
+    pub fn add_if(is_added: bool) -> Self {
+        if is_added { Self::ADD } else { Self::REPLACE }
+    }
+}
+
+/// Linear algebra, rows of tables, and functions of single numbers.
+pub trait Dense: Device {
+    /// `into = value`, each.
+    fn fill(&self, into: SliceMut<'_, Reals<Self>>, value: f64);
+
+    /// `into = from`, row by row.
+    ///
+    /// # Shapes
+    /// One matrix each, of the same shape, not transposed.
+    fn copy_rows(
+        &self,
+        into: DeviceMatrixMut<'_, Reals<Self>>,
+        from: DeviceMatrix<'_, Reals<Self>>,
+    );
+
+    /// `into += scale · from`.
+    fn add(&self, into: SliceMut<'_, Reals<Self>>, scale: f64, from: Slice<'_, Reals<Self>>);
+
+    /// `into = beta · into + alpha · left · right`, for each matrix of a batch.
+    ///
+    /// # Shapes
+    /// `left` m × k, `right` k × n, `into` m × n, equally many of each.
+    fn multiply(
+        &self,
+        into: DeviceMatrixMut<'_, Reals<Self>>,
+        accumulate: Accumulate,
+        left: DeviceMatrix<'_, Reals<Self>>,
+        right: DeviceMatrix<'_, Reals<Self>>,
+    );
+
+    /// The rows with some numbers: `into[i] = table[rows[i]]`.
+    ///
+    /// # Shapes
+    /// `rows` n, `into` n × dim, `table` any × dim.
+    fn gather_rows(
+        &self,
+        into: SliceMut<'_, Reals<Self>>,
+        table: Slice<'_, Reals<Self>>,
+        rows: Slice<'_, Indices<Self>>,
+    );
+
+    /// The transpose of that: `table[rows[i]] += from[i]`, on the CPU in the order of `rows`.
+    ///
+    /// # Shapes
+    /// As in [`Dense::gather_rows`].
+    fn scatter_add_rows(
+        &self,
+        table: SliceMut<'_, Reals<Self>>,
+        rows: Slice<'_, Indices<Self>>,
+        from: Slice<'_, Reals<Self>>,
+    );
+
+    /// The sum of the rows of a matrix, `into = beta · into + Σ from[i]`.
+    ///
+    /// # Shapes
+    /// `into` n, `from` m × n.
+    fn sum_rows(
+        &self,
+        into: SliceMut<'_, Reals<Self>>,
+        beta: f64,
+        from: DeviceMatrix<'_, Reals<Self>>,
+    );
+
+    /// Sets each number to 0 with some probability and multiplies the others, so that the mean stays (Srivastava et
+    /// al. 2014). The key, two numbers, and the layer decide which: the same call on the gradient is the backward
+    /// pass.
+    fn dropout(
+        &self,
+        values: SliceMut<'_, Reals<Self>>,
+        probability: f64,
+        key: Slice<'_, Indices<Self>>,
+        layer: u32,
+    );
+
+    /// max(0, x) from column `first` on; the columns before it keep their values.
+    fn relu_tail(&self, values: SliceMut<'_, Reals<Self>>, columns: usize, first: usize);
+
+    /// The gradient of [`Dense::relu_tail`], in place, from its outputs.
+    fn relu_tail_backward(
+        &self,
+        gradient: SliceMut<'_, Reals<Self>>,
+        outputs: Slice<'_, Reals<Self>>,
+        columns: usize,
+        first: usize,
+    );
+}
+
+/// Softmax over rows: as attention, as a loss with its gradient, and as log-probabilities.
+pub trait Softmax: Device {
+    /// The softmax of the numbers of each row from its first bound up to its second, in place; the others become 0,
+    /// as does every number of a row without any.
+    ///
+    /// # Shapes
+    /// `bounds` m × 2, `scores` m × n.
+    fn softmax_rows(&self, scores: SliceMut<'_, Reals<Self>>, bounds: Slice<'_, Indices<Self>>);
+
+    /// The gradient of [`Softmax::softmax_rows`], in place, from its outputs.
+    ///
+    /// # Shapes
+    /// `gradient` and `attention` m × n.
+    fn softmax_rows_backward(
+        &self,
+        gradient: SliceMut<'_, Reals<Self>>,
+        attention: Slice<'_, Reals<Self>>,
+        columns: usize,
+    );
+
+    /// The mean over a window around each number of a row within its bounds, `into[i][j] = Σ from[i][j − reach … j +
+    /// reach] / (2 · reach + 1)`; everything outside the bounds counts as 0 and becomes 0. This is its own transpose.
+    ///
+    /// # Shapes
+    /// `bounds` m × 2 as in [`Softmax::softmax_rows`], `into` and `from` m × n.
+    fn smooth_rows(
+        &self,
+        into: SliceMut<'_, Reals<Self>>,
+        from: Slice<'_, Reals<Self>>,
+        bounds: Slice<'_, Indices<Self>>,
+        reach: usize,
+    );
+
+    /// −ln softmax(scores + bias)\[target\] of each row into `losses`; its gradient, times the targets' scale,
+    /// replaces the scores. [`NO_TARGET`] gives 0.
+    ///
+    /// # Shapes
+    /// `targets` m, `losses` m, `bias` n, `scores` m × n.
+    fn cross_entropy(
+        &self,
+        scores: DeviceMatrixMut<'_, Reals<Self>>,
+        bias: Slice<'_, Reals<Self>>,
+        targets: Targets<'_, Indices<Self>>,
+        losses: SliceMut<'_, Reals<Self>>,
+    );
+
+    /// ln softmax(scores + bias)\[column\] for k columns of each row; [`NO_TARGET`] gives 0.
+    ///
+    /// # Shapes
+    /// `columns` and `into` m × k, `bias` n, `scores` m × n.
+    fn log_probs(
+        &self,
+        into: SliceMut<'_, Reals<Self>>,
+        scores: DeviceMatrix<'_, Reals<Self>>,
+        bias: Slice<'_, Reals<Self>>,
+        columns: Slice<'_, Indices<Self>>,
+    );
+}
+
+/// Recurrences.
+pub trait Recurrent: Device {
+    /// An LSTM along its steps, from the states in the trace's first rows.
+    fn lstm_forward(&self, lstm: Lstm<'_, Reals<Self>>, trace: &mut Trace<Reals<Self>>);
+
+    /// Its gradient, given that of its outputs: the gates of the trace become gradients of their inputs. No gradient
+    /// comes from after the last step, none leaves before the first.
+    fn lstm_backward(
+        &self,
+        lstm: Lstm<'_, Reals<Self>>,
+        outputs: Slice<'_, Reals<Self>>,
+        trace: &mut Trace<Reals<Self>>,
+    );
+}
+
+/// Steps of optimisers. Their settings are an array, the encoding of [`super::StepSettings`].
+pub trait Optimise: Device {
+    /// Writes Σ x² into the one number of `into`: the first of the settings.
+    fn sum_of_squares(&self, into: SliceMut<'_, Reals<Self>>, from: Slice<'_, Reals<Self>>);
+
+    /// A step of SGD: `values −= rate · min(1, clip / √square) · gradient`.
+    fn sgd_step(
+        &self,
+        values: SliceMut<'_, Reals<Self>>,
+        gradient: Slice<'_, Reals<Self>>,
+        settings: Slice<'_, Reals<Self>>,
+    );
+
+    /// A step of AdamW (Kingma & Ba 2015; Loshchilov & Hutter 2019) on the clipped gradient.
+    ///
+    /// # Shapes
+    /// `moments` is the first moment of each value, then the second of each.
+    fn adam_step(
+        &self,
+        values: SliceMut<'_, Reals<Self>>,
+        moments: SliceMut<'_, Reals<Self>>,
+        gradient: Slice<'_, Reals<Self>>,
+        settings: Slice<'_, Reals<Self>>,
+    );
+}
+
+/// Conversions between element types: a bf16 copy of f32 weights, and back.
+pub trait Convert: Device {
+    /// `into = from`, rounded to the nearest bf16, ties to even.
+    fn to_bf16(&self, into: SliceMut<'_, Self::Array<bf16>>, from: Slice<'_, Self::Array<f32>>);
+
+    /// `into = from`, exactly.
+    fn from_bf16(&self, into: SliceMut<'_, Self::Array<f32>>, from: Slice<'_, Self::Array<bf16>>);
+}
+
+/// What is learnt from the rows of a matrix of scores.
+#[derive(Debug)]
+pub struct Targets<'a, I> {
+    /// The right column of each row, or [`NO_TARGET`].
+    pub columns: Slice<'a, I>,
+    /// What the gradient of each row is multiplied by.
+    pub scale: f64,
+}
+
+/// What an LSTM's recurrence reads.
+#[derive(Debug)]
+pub struct Lstm<'a, A> {
+    /// Words per stream.
+    pub steps: usize,
+    /// Streams that are read side by side.
+    pub streams: usize,
+    /// Numbers in a state.
+    pub units: usize,
+    /// State → gates, units × 4 units: input, forget, output and candidate.
+    pub recurrent: Slice<'a, A>,
+    /// Of the gates, 4 units.
+    pub bias: Slice<'a, A>,
+    /// What the state that enters a step is multiplied by, steps × streams: 0 where a text begins.
+    pub keep: Slice<'a, A>,
+}
+
+impl<A> Clone for Lstm<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A> Copy for Lstm<'_, A> {}
+
+/// What an LSTM writes: steps × streams rows, step after step.
+#[derive(Debug)]
+pub struct Trace<A> {
+    /// Before: what the inputs give to the gates. After the forward pass: the gates. After the backward pass: gradients
+    /// of the gates' inputs. Rows of 4 units.
+    pub gates: A,
+    /// The cell that enters each step, and one step more.
+    pub cells: A,
+    /// The state that enters each step, kept or not, and one step more.
+    pub hiddens: A,
+    /// The state that leaves each step.
+    pub outputs: A,
+    /// Streams × units; scratch space of the backward pass.
+    pub cell_gradient: A,
+    /// Streams × units; scratch space of the backward pass.
+    pub hidden_gradient: A,
+}
+
+impl<A> Trace<A> {
+    /// Allocates a trace of some steps of some streams, from states of 0.
+    ///
+    /// # Errors
+    /// Those of the allocation, [`Device::zeros`].
+    pub fn new(
+        zeros: impl Fn(usize) -> Result<A>,
+        steps: usize,
+        streams: usize,
+        units: usize,
+    ) -> Result<Self> {
+        let state = streams * units;
+        Ok(Self {
+            gates: zeros(4 * steps * state)?,
+            cells: zeros((steps + 1) * state)?,
+            hiddens: zeros((steps + 1) * state)?,
+            outputs: zeros(steps * state)?,
+            cell_gradient: zeros(state)?,
+            hidden_gradient: zeros(state)?,
+        })
+    }
+}
