@@ -1,7 +1,7 @@
 //! How close the tagger comes to Stanford's tags: `compare_tags FOLDER [WEIGHTS]`.
 //!
 //! For each tagged book of the folder and in total: the share of words with the same part of speech,
-//! F1 of the words that stand in a mention, and the share of words with the same class among named
+//! F1 of the words that are in a mention, and the share of words with the same class among named
 //! entity, common noun, verb, preposition and none.
 
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "it is a program")]

@@ -4,13 +4,14 @@
 //! $ cargo run --release -p corpus --example compare_tokens BOOKS TOKENISED valid test
 //! ```
 //!
-//! BOOKS has raw books as `NAME.txt`; TOKENISED has `SPLIT__NAME.txt`, a sentence a line, tokens with spaces between
-//! them. Only the named splits are compared, or all. Nothing is cut from the raw books.
+//! BOOKS has raw books as `NAME.txt`; TOKENISED has `SPLIT__NAME.txt`, a sentence a line, tokens with spaces
+//! between them. Only the named splits are compared, or all. Nothing is cut from the raw books.
 //!
-//! What our tokens have before the first and after the last token of the tokenised book does not count. The two places
-//! are found by the first and the last characters of the tokenised book, spaces left out, in ours. What is between is
-//! aligned by Myers's diff over tokens, whose time is linear in the number of tokens as long as few differ. A token
-//! agrees if the diff pairs it; a sentence end agrees if the token before it is paired and ends a sentence in both.
+//! What our tokens have before the first and after the last token of the tokenised book does not count. The
+//! two positions are found by the first and the last characters of the tokenised book, spaces left out, in
+//! ours. What is between is aligned by Myers's diff over tokens, whose time is linear in the number of tokens
+//! as long as few differ. A token agrees if the diff pairs it; a sentence end agrees if the token before it
+//! is paired and ends a sentence in both.
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program of its own")]
 
 use std::fs;
@@ -51,7 +52,7 @@ fn main() -> Result<(), Failure> {
 /// A book's tokens in one row.
 struct Tokens {
     texts: Vec<String>,
-    /// Whether each token is the last of its sentence.
+    /// Returns whether each token is the last of its sentence.
     ends: Vec<bool>,
 }
 
@@ -68,7 +69,7 @@ impl Tokens {
         tokens
     }
 
-    /// The tokens of `self` that stand where `other` starts and ends.
+    /// The tokens of `self` from where `other` starts to where it ends.
     fn overlap(&self, other: &Self) -> Option<std::ops::Range<usize>> {
         const ENOUGH: usize = 120;
         let (ours, theirs) = (self.texts.concat(), other.texts.concat());

@@ -1,4 +1,5 @@
-//! An .epub file → plain text: the chapters in reading order, paragraphs and headings with empty lines between them.
+//! An .epub file → plain text: the chapters in reading order, paragraphs and headings with empty lines
+//! between them.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -81,8 +82,8 @@ fn chapters(bytes: &[u8], limit: usize) -> Result<String, Failure> {
 
 struct Archive<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,
-    /// How many more bytes may be unpacked, whatever sizes the archive states; a file counts each time that it is
-    /// read.
+    /// How many more bytes may be unpacked, whatever sizes the archive states; a file counts each time that
+    /// it is read.
     left: usize,
 }
 

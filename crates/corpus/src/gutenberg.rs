@@ -1,8 +1,8 @@
 //! A book's file → the tale alone: finds what Project Gutenberg and the printer put around it (§2).
 //!
-//! Every cut asks for more than a word: a wording that only Project Gutenberg uses, a bracket that opens with a known
-//! word, or a heading with a list under it. What is in doubt stays. The released CBT text has all of this in it, so that
-//! whoever wants to build the same questions leaves the cuts away.
+//! Every cut asks for more than a word: a wording that only Project Gutenberg uses, a bracket that opens with
+//! a known word, or a heading with a list under it. What is in doubt stays. The released CBT text has all of
+//! this in it, so that whoever wants to build the same questions leaves the cuts away.
 
 mod brackets;
 mod contents;
@@ -13,8 +13,8 @@ use std::ops::Range;
 
 use lines::Lines;
 
-/// The text without what Project Gutenberg put before and after the book, who made the file, notes of transcribers,
-/// tables of contents, lists of illustrations and captions.
+/// The text without what Project Gutenberg put before and after the book, who made the file, notes of
+/// transcribers, tables of contents, lists of illustrations and captions.
 pub fn cut(text: &str) -> Cow<'_, str> {
     let pieces = find(text);
     if pieces.is_empty() {
@@ -75,12 +75,13 @@ fn books(lines: &Lines<'_>) -> Vec<Range<usize>> {
     books
 }
 
-/// The first line after Project Gutenberg's header: after `*** START OF THE PROJECT GUTENBERG EBOOK … ***`, whose title
-/// may run over some lines, or after the small print of the oldest files; `place` itself if there is none.
+/// The first line after Project Gutenberg's header: after `*** START OF THE PROJECT GUTENBERG EBOOK … ***`,
+/// whose title may run over some lines, or after the small print of the oldest files; `place` itself if there
+/// is none.
 fn header_end(lines: &Lines<'_>, place: usize) -> usize {
     const LONGEST_TITLE: usize = 5;
     const LONGEST_HEADER: usize = 500;
-    // What stands after the end of a book is the header of another one.
+    // What follows the end of a book is the header of another one.
     let end = (place..lines.len()).find(|&line| is_end(lines, line)).unwrap_or(lines.len());
     if let Some(start) = (place..end).find(|&line| is_marker(lines.text(line), "START")) {
         let mut title = start..end.min(start + LONGEST_TITLE);
@@ -95,8 +96,8 @@ fn header_end(lines: &Lines<'_>, place: usize) -> usize {
         .map_or(place, |line| line + 1)
 }
 
-/// The first line of Project Gutenberg's licence: the end of a book, or small print; the number of lines if there is
-/// none.
+/// The first line of Project Gutenberg's licence: the end of a book, or small print; the number of lines if
+/// there is none.
 fn licence_start(lines: &Lines<'_>, start: usize) -> usize {
     (start..lines.len())
         .find(|&line| is_end(lines, line) || is_small_print(lines.text(line), "START"))
@@ -169,8 +170,8 @@ fn credits<'a>(
     })
 }
 
-/// Whether a paragraph names the makers of a file: an address or the project's name stands in it, or nothing but names
-/// after `by`. A tale may start with `Produced by` too.
+/// Returns whether a paragraph names the makers of a file: it has an address or the project's name, or
+/// nothing but names after `by`. A tale may start with `Produced by` too.
 fn is_signed(lines: &Lines<'_>, mut paragraph: Range<usize>) -> bool {
     const NAMES: [&str; 8] =
         ["gutenberg", "proofread", "http", "www.", "pgdp", "@", "internet archive", "html version"];
@@ -186,8 +187,8 @@ fn is_signed(lines: &Lines<'_>, mut paragraph: Range<usize>) -> bool {
     paragraph.any(is_named) || after_by.into_iter().all(is_name)
 }
 
-/// Paragraphs that start with `Transcriber's Note`; if that is all, the paragraph after it as well; and boxes drawn with
-/// `+---+` and `|` around such a paragraph.
+/// Paragraphs that start with `Transcriber's Note`; if that is all, the paragraph after it as well; and boxes
+/// drawn with `+---+` and `|` around such a paragraph.
 fn notes<'a>(lines: &'a Lines<'_>, body: Range<usize>) -> impl Iterator<Item = Range<usize>> + 'a {
     let end = body.end;
     lines.paragraphs(body).filter_map(move |paragraph| {
@@ -257,7 +258,7 @@ mod tests {
     const CHAPTERS: &str = "CHAPTER I\n\nTHE WOOD\n\nOnce there were three bears.\n\n\
         CHAPTER II\n\nTHE BOWLS\n\n\"Contents of my bowl!\" said the bear.\n\nTHE END\n\n";
 
-    /// A file's text without the empty lines that the cuts leave behind.
+    /// A file's text without the empty lines that the cuts leave.
     fn paragraphs(text: &str) -> String {
         cut(text)
             .split("\n\n")

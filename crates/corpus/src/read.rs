@@ -1,7 +1,7 @@
 //! Files → text: the books of a folder, and a book's text in UTF-8 with `\n` at the end of lines.
 //!
-//! Plain text may be UTF-8 with or without a byte-order mark, UTF-16 with one, or Windows-1252 (which includes Latin-1
-//! except for control characters); what is not even nearly UTF-8 is taken for the last.
+//! Plain text may be UTF-8 with or without a byte-order mark, UTF-16 with one, or Windows-1252 (which
+//! includes Latin-1 except for control characters); what is not even nearly UTF-8 is taken for the last.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -14,7 +14,8 @@ use crate::Error;
 #[cfg(feature = "epub")]
 use crate::epub;
 
-/// The longest book in bytes: far more than any has, and a limit for devices and for files that never stop unpacking.
+/// The longest book in bytes: far more than any has, and a limit for devices and for files that never stop
+/// unpacking.
 pub(crate) const MAX_BOOK: usize = 256 << 20;
 
 /// Reads a book's text, from an .epub file if its extension says so (feature `epub`), else from plain text.
@@ -120,8 +121,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Returns whether there are more multi-byte characters of UTF-8 than invalid bytes: a UTF-8 file with a few wrong
-/// bytes must not lose all its quotation marks.
+/// Returns whether there are more multi-byte characters of UTF-8 than invalid bytes: a UTF-8 file with a few
+/// wrong bytes must not lose all its quotation marks.
 fn is_nearly_utf_8(bytes: &[u8]) -> bool {
     let (mut right, mut wrong) = (0, 0);
     for piece in bytes.utf8_chunks() {
@@ -140,8 +141,8 @@ fn with_line_feeds(text: Cow<'_, str>) -> String {
     }
 }
 
-/// The first control character that does not belong in plain text, if one of them is NUL or there are many: old files
-/// have a stray one here and there, and DOS's end-of-file mark.
+/// The first control character that does not belong in plain text, if one of them is NUL or there are many:
+/// old files have a stray one here and there, and DOS's end-of-file mark.
 fn first_of_too_many_controls(text: &str) -> Option<(usize, char)> {
     const MANY_IN: usize = 200;
     let is_odd = |&(_, c): &(usize, char)| c < ' ' && !matches!(c, '\t' | '\n' | '\x0c' | '\x1a');

@@ -1,8 +1,8 @@
 //! Tokens → sentences, as Stanford's splitter cut the released CBT text (§2).
 //!
-//! A sentence ends with `.` or a token of `!` and `?`, and takes the closing quotation marks and brackets that follow.
-//! Line ends and empty lines end nothing: a heading without a full stop belongs to the sentence after it. A quotation
-//! that ends in `!` or `?` ends its sentence even where `said the bear` goes on.
+//! A sentence ends with `.` or a token of `!` and `?`, and takes the closing quotation marks and brackets
+//! that follow. Line ends and empty lines end nothing: a heading without a full stop belongs to the sentence
+//! after it. A quotation that ends in `!` or `?` ends its sentence even where `said the bear` continues it.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,8 @@ pub fn tokenise(text: &str) -> Vec<Vec<String>> {
     while !rest.is_empty() {
         let (sentence, after) = rest.split_at(sentence_end(rest));
         rest = after;
-        // The `_` of `_italics_` are tokens until here: one between `.` and `''` keeps the mark for the next sentence.
+        // The `_` of `_italics_` are tokens until here: one between `.` and `''` keeps the mark for the next
+        // sentence.
         let words = sentence.iter().filter(|token| *token != "_");
         let words: Vec<String> = words.map(|token| token.clone().into_owned()).collect();
         if !words.is_empty() {
@@ -38,8 +39,8 @@ fn sentence_end(tokens: &[Cow<'_, str>]) -> usize {
     let Some(end) = tokens.iter().position(|token| is_end(token)) else {
         return tokens.len();
     };
-    // Differs: in the released text `! '' ? '` are two sentences, the one time that marks stand so; with later versions
-    // of Stanford's, as here, they are one.
+    // Differs: in the released text `! '' ? '` are two sentences, the one time that marks follow each other
+    // so; with later versions of Stanford's, as here, they are one.
     let more = tokens[end..].iter().take_while(|token| is_end(token) || closes(token));
     end + more.count()
 }

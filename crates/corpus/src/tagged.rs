@@ -8,7 +8,7 @@ impl Book {
     /// Reads a tagged book; its name is the file's, without folder and ending.
     ///
     /// # Errors
-    /// If the file can't be read, or a line of it is not a word with its two tags.
+    /// If the file cannot be read, or a line of it is not a word with its two tags.
     pub fn read_tagged(path: &Path) -> Result<Self, Error> {
         let text = std::fs::read_to_string(path).map_err(|source| Error::reading(path, source))?;
         Self::from_tagged(&text, path)

@@ -8,35 +8,6 @@ const PARTS_OF_SPEECH: [&str; 45] = [
     "WRB", "``",
 ];
 
-/// A part of speech: one of the 45 Penn Treebank tags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PartOfSpeech(u8);
-
-impl PartOfSpeech {
-    /// How many tags there are.
-    pub const COUNT: usize = PARTS_OF_SPEECH.len();
-
-    /// The tag of that name, or none if it is not one of the 45.
-    pub fn from_name(name: &str) -> Option<Self> {
-        PARTS_OF_SPEECH.binary_search(&name).ok().map(|index| Self(index as u8))
-    }
-
-    /// The tag at a place of the alphabetical list, or none past its end.
-    pub fn from_index(index: usize) -> Option<Self> {
-        (index < Self::COUNT).then_some(Self(index as u8))
-    }
-
-    /// Its place in the alphabetical list.
-    pub fn index(self) -> usize {
-        usize::from(self.0)
-    }
-
-    /// As Stanford's tools print it: `NN`, `VBD`, `-LRB-`.
-    pub fn name(self) -> &'static str {
-        PARTS_OF_SPEECH[self.index()]
-    }
-}
-
 const ENTITIES: [&str; 13] = [
     "O",
     "DATE",
@@ -53,35 +24,54 @@ const ENTITIES: [&str; 13] = [
     "TIME",
 ];
 
-/// An entity class, or [`Entity::NONE`] for a word outside any mention.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Entity(u8);
+/// A tag type that numbers the names of a list.
+macro_rules! tag_set {
+    ($(#[$doc:meta])* $name:ident, $names:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(u8);
+
+        impl $name {
+            /// The number of tags.
+            pub const COUNT: usize = $names.len();
+
+            /// The tag with a name, if Stanford's tools have it.
+            pub fn from_name(name: &str) -> Option<Self> {
+                $names.iter().position(|&tag| tag == name).map(|index| Self(index as u8))
+            }
+
+            /// The tag at an index of the list, or `None` past its end.
+            pub fn from_index(index: usize) -> Option<Self> {
+                (index < Self::COUNT).then_some(Self(index as u8))
+            }
+
+            /// Its index in the list.
+            pub fn index(self) -> usize {
+                usize::from(self.0)
+            }
+
+            /// As Stanford's tools print it.
+            pub fn name(self) -> &'static str {
+                $names[self.index()]
+            }
+        }
+    };
+}
+
+tag_set!(
+    /// A part of speech: one of the 45 Penn Treebank tags (`NN`, `VBD`, `-LRB-`), in alphabetical order.
+    PartOfSpeech,
+    PARTS_OF_SPEECH
+);
+tag_set!(
+    /// An entity class (`PERSON`, `DATE`), or [`Entity::NONE`] for a word outside any mention.
+    Entity,
+    ENTITIES
+);
 
 impl Entity {
-    /// How many classes there are, `O` included.
-    pub const COUNT: usize = ENTITIES.len();
     /// `O`: not in a mention.
     pub const NONE: Self = Self(0);
-
-    /// The class of that name, or none if Stanford's recogniser has no such class.
-    pub fn from_name(name: &str) -> Option<Self> {
-        ENTITIES.iter().position(|&entity| entity == name).map(|index| Self(index as u8))
-    }
-
-    /// The class at a place of the list, or none past its end.
-    pub fn from_index(index: usize) -> Option<Self> {
-        (index < Self::COUNT).then_some(Self(index as u8))
-    }
-
-    /// Its place in the list; `O` is 0.
-    pub fn index(self) -> usize {
-        usize::from(self.0)
-    }
-
-    /// As Stanford's tools print it: `PERSON`, `DATE`, `O`.
-    pub fn name(self) -> &'static str {
-        ENTITIES[self.index()]
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Text → tokens, as Stanford's Penn Treebank tokeniser wrote the released CBT text (§2).
 //!
-//! Written from what the released text shows beside its books, quirks included; each rule is one function with an
-//! example in its test. A token is a piece of the text, except that
+//! Written from what the released text shows compared with its books, quirks included; each rule is one
+//! function with an example in its test. A token is a piece of the text, except that
 //!
 //! | in the text | token |
 //! | --- | --- |
@@ -37,8 +37,8 @@ pub(crate) fn tokens(text: &str) -> Vec<Cow<'_, str>> {
     scanner.tokens
 }
 
-/// The text and the tokens found in it so far. A rule takes the place where its token starts, pushes what it finds and
-/// returns the place after it; places are byte offsets on character boundaries.
+/// The text and the tokens found in it so far. A rule takes the offset where its token starts, pushes what it
+/// finds and returns the offset after it; offsets are in bytes, on character boundaries.
 struct Scanner<'a> {
     text: &'a str,
     tokens: Vec<Cow<'a, str>>,
@@ -60,7 +60,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The character at a place; NUL, which no rule asks for, past the end.
+    /// The character at an offset; NUL, which no rule asks for, past the end.
     fn at(&self, place: usize) -> char {
         match self.text.as_bytes().get(place) {
             None => '\0',
@@ -69,17 +69,17 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The character before a place; NUL at the start.
+    /// The character before an offset; NUL at the start.
     fn before(&self, place: usize) -> char {
         self.text[..place].chars().next_back().unwrap_or('\0')
     }
 
-    /// The place after the character at a place.
+    /// The offset after the character at an offset.
     fn after(&self, place: usize) -> usize {
         place + self.at(place).len_utf8()
     }
 
-    /// The end of the longest run of such characters from a place on.
+    /// The end of the longest run of such characters from an offset on.
     fn run(&self, start: usize, belongs: impl Fn(char) -> bool) -> usize {
         let mut end = start;
         while end < self.text.len() && belongs(self.at(end)) {
@@ -88,7 +88,7 @@ impl<'a> Scanner<'a> {
         end
     }
 
-    /// Whether these ASCII letters stand at a place, in either case.
+    /// Returns whether these ASCII letters are at an offset, in either case.
     fn reads(&self, place: usize, letters: &str) -> bool {
         let bytes = self.text.as_bytes().get(place..place + letters.len());
         bytes.is_some_and(|bytes| bytes.eq_ignore_ascii_case(letters.as_bytes()))
@@ -104,7 +104,7 @@ impl<'a> Scanner<'a> {
         });
     }
 
-    /// Pushes a token that stands for something else in the text.
+    /// Pushes a token that replaces something else in the text.
     fn push_as(&mut self, token: &'static str) {
         self.tokens.push(Cow::Borrowed(token));
     }

@@ -3,9 +3,9 @@
 //! A value is a pair (numerator, denominator) and the mean is Σ numerators / Σ denominators: with
 //! denominators of 1 the plain mean.
 //!
-//! Questions of one book share its people and its style, so they are not independent draws: each
-//! resample draws as many clusters as there are, with replacement, and within each drawn cluster as
-//! many values as it has (Davison & Hinkley 1997, §3.8). With five books the interval is wide, and that is the truth.
+//! Questions of one book share its people and its style, so they are not independent draws: each resample
+//! draws as many clusters as there are, with replacement, and within each drawn cluster as many values as it
+//! has (Davison & Hinkley 1997, §3.8). With five books the interval is wide, and that is the truth.
 
 use base::seeds::{Streams, Use};
 use rand::RngExt;

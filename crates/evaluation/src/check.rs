@@ -1,8 +1,8 @@
 //! Predictions and a question set → [`MatchedPredictions`], or what does not fit.
 //!
-//! Every question of each split that was answered must be there once, with the set's candidates and
-//! answer, and no other question may be there. People answer a sample, and some questions several times. What a
-//! line leaves out (class, split, book, answer) is filled in from the set, so other programs need to write ids,
+//! Every question of each split that was answered must be there once, with the set's candidates and answer,
+//! and no other question may be there. People answer a sample, and some questions several times. What a line
+//! leaves out (class, split, book, answer) is filled in from the set, so other programs need to write ids,
 //! candidates and scores only.
 
 use std::collections::{BTreeSet, HashMap};
@@ -82,8 +82,8 @@ impl<'a> QuestionIndex<'a> {
         Self { set, splits: splits.collect(), selection: Selection::default() }
     }
 
-    /// Restricts [`Self::check`] to the selected questions: it drops predictions of others, and others need not
-    /// be answered.
+    /// Restricts [`Self::check`] to the selected questions: it drops predictions of others, and others need
+    /// not be answered.
     pub fn select(self, selection: Selection) -> Self {
         Self { selection, ..self }
     }

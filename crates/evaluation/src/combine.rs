@@ -1,10 +1,9 @@
 //! Fitted combinations: predictions of several models → softmax regression with one weight per model.
 //!
-//! p(c) ∝ exp(Σ_m w_m · log p_m(c)), with p_m the model's candidate distribution, as in
-//! [`crate::ensemble`], mixed with a little of the uniform one. The weights have the highest likelihood on
-//! validation predictions. A question that is among those is combined with weights that were fitted without its
-//! fold (cross-fitting), so that validation figures are honest too. The folds are books where all are known,
-//! else ten folds by id.
+//! p(c) ∝ exp(Σ_m w_m · log p_m(c)), with p_m the model's candidate distribution, as in [`crate::ensemble`],
+//! mixed with a little of the uniform one. The weights have the highest likelihood on validation predictions.
+//! A question that is among those is combined with weights that were fitted without its fold (cross-fitting),
+//! so that validation figures are honest too. The folds are books where all are known, else ten folds by id.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -97,7 +97,8 @@ impl Predictions {
     /// any person, and counting all answers would claim more questions than there are.
     ///
     /// # Errors
-    /// As [`Predictions::new`]; a second answer by the same person is [`LineError::DuplicateId`](crate::LineError::DuplicateId).
+    /// As [`Predictions::new`]; a second answer by the same person is
+    /// [`LineError::DuplicateId`](crate::LineError::DuplicateId).
     pub fn of_people(name: impl Into<String>, people: Vec<HumanAnswer>) -> Result<Self, Error> {
         let name = name.into();
         let keyed = people.iter().map(|HumanAnswer { annotator, prediction, .. }| {

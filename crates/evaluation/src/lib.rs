@@ -1,8 +1,8 @@
 //! Predictions in, honest figures out (§4 and §5): accuracy with its interval, pairs of models,
 //! ensembles, people.
 //!
-//! Everything here reads [`Predictions`], never a model, so ensembles, people and other programs are evaluated in
-//! the same way.
+//! Everything here reads [`Predictions`], never a model, so ensembles, people and other programs are
+//! evaluated in the same way.
 //!
 //! | module | input → output |
 //! |---|---|

@@ -178,8 +178,8 @@ impl<R: BufRead> Reader<'_, R> {
         if self.lines.line() == "\\end\\" { Ok(table) } else { Err(self.lines.error("`\\end\\`")) }
     }
 
-    /// The number of n-grams of each length as the file states it; the header of the first section is then the
-    /// current line.
+    /// The number of n-grams of each length as the file states it; the header of the first section is then
+    /// the current line.
     fn counts(&mut self) -> Result<Vec<usize>> {
         self.lines.expect("\\data\\")?;
         let mut counts = Vec::new();
@@ -262,7 +262,8 @@ impl<R: BufRead> Reader<'_, R> {
         Ok(grams)
     }
 
-    /// Reads the next n-gram: its words through `read`, then its probability and backoff as natural logarithms.
+    /// Reads the next n-gram: its words through `read`, then its probability and backoff as natural
+    /// logarithms.
     fn gram<T>(&mut self, length: usize, read: impl Fn(&[&str]) -> T) -> Result<(T, f32, f32)> {
         let expected = || match length {
             1 => "a probability, a word and optionally a backoff".to_owned(),

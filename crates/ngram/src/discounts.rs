@@ -18,7 +18,8 @@ pub struct Fallback {
 const SMALLEST: f64 = 1e-6;
 
 impl Discounts {
-    /// Chosen: half of each step where the counts do not determine it, as KenLM's `--discount_fallback` has it.
+    /// Chosen: half of each step where the counts do not determine it, as KenLM's `--discount_fallback` has
+    /// it.
     pub const FALLBACK: Self = Self([0.5, 1.0, 1.5]);
 
     /// Estimates them from the counts of all n-grams of a length.

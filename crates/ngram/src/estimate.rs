@@ -43,8 +43,8 @@ pub struct Estimate {
 /// Estimates a model of a text.
 ///
 /// # Errors
-/// [`Error::NoText`] if there is no sentence; [`Error::Order`] if the order is 0 or higher than the one that the
-/// text was sorted for.
+/// [`Error::NoText`] if there is no sentence; [`Error::Order`] if the order is 0 or higher than the one that
+/// the text was sorted for.
 pub fn estimate(sorted: &Sorted, options: &Options) -> Result<Estimate> {
     if !(1..=sorted.order).contains(&options.order) {
         return Err(Error::Order { max: sorted.order, found: options.order });

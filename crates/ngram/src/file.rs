@@ -8,10 +8,11 @@
 //! levels      one per length: [word, probability, backoff, first child] of each n-gram, bit by bit
 //! ```
 //!
-//! Numbers are little-endian. The SHA-256 of the body is taken over those of its chunks of one mebibyte, which are
-//! computed in parallel; both are cut to 16 bytes. Opening a file checks the header, which determines all offsets,
-//! and reads nothing else, so a model answers at once. A changed byte of the body is found by
-//! [`crate::Model::check`]; without it such a file gives wrong scores, but it is never read out of bounds.
+//! Numbers are little-endian. The SHA-256 of the body is taken over those of its chunks of one mebibyte,
+//! which are computed in parallel; both are cut to 16 bytes. Opening a file checks the header, which
+//! determines all offsets, and reads nothing else, so a model answers at once. A changed byte of the body is
+//! found by [`crate::Model::check`]; without it such a file gives wrong scores, but it is never read out of
+//! bounds.
 
 use std::path::Path;
 

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A [`Table`] has every n-gram with its probability and its backoff; a [`Model`] is the same in the bytes of
-//! the model file, memory-mapped, and can be queried. All probabilities are natural logarithms; ARPA files have
-//! decimal ones.
+//! the model file, memory-mapped, and can be queried. All probabilities are natural logarithms; ARPA files
+//! have decimal ones.
 //!
 //! ```
 //! use goldilocks_ngram::{Model, Options, Text, estimate};

@@ -224,7 +224,8 @@ impl Model {
         word: u32,
     ) -> Option<usize> {
         let at = |gram| self.field(level, gram, 0, level.word);
-        // Words ascend from 0 on, so none has a higher index than its number: frequent words are found at once.
+        // Words ascend from 0 on, so none has a higher index than its number: frequent words are found at
+        // once.
         let mut n = among.len().min(word as usize + 1);
         let mut found = among.start;
         while n > 1 {

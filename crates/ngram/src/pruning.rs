@@ -1,5 +1,5 @@
-//! Pruning: counts in the text → which n-grams the model keeps. The probability of the others goes to the shorter
-//! n-grams that they end in.
+//! Pruning: counts in the text → which n-grams the model keeps. The probability of the others goes to the
+//! shorter n-grams that they end in.
 
 /// Leaves out long n-grams that are rare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Counting, first half: text → the positions where n-grams end, in suffix order.
 //!
-//! Positions are sorted by their word, then by the word before it, and so on back to the start of the sentence
-//! or the length of the longest n-gram. Equal n-grams of any length are then adjacent: an n-gram is a run of
-//! positions that share their last n words, and contains the runs of the longer n-grams that end in it.
-//! Only positions are moved, so the memory does not grow with the length of the n-grams.
+//! Positions are sorted by their word, then by the word before it, and so on back to the start of the
+//! sentence or the length of the longest n-gram. Equal n-grams of any length are then adjacent: an n-gram is
+//! a run of positions that share their last n words, and contains the runs of the longer n-grams that end in
+//! it. Only positions are moved, so the memory does not grow with the length of the n-grams.
 
 use base::Vocabulary;
 use rayon::prelude::*;

@@ -19,7 +19,8 @@ pub struct Level {
     pub log_probs: Vec<f32>,
     /// The weight of the shorter context for words not seen after this one; empty in the last level.
     pub backoffs: Vec<f32>,
-    /// The index of its first child in the next level, and at the end that level's size; empty in the last level.
+    /// The index of its first child in the next level, and at the end that level's size; empty in the last
+    /// level.
     pub children: Vec<u32>,
 }
 

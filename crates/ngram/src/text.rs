@@ -6,8 +6,8 @@ use base::{Vocabulary, WordId};
 use crate::sorted::Sorted;
 use crate::{Error, MAX_ORDER, Result};
 
-/// A word's number in a language model. It has nothing to do with the [`WordId`] of the same word in a question
-/// set, so it is a type of its own.
+/// A word's number in a language model. It has nothing to do with the [`WordId`] of the same word in a
+/// question set, so it is a type of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TokenId(pub u32);
 

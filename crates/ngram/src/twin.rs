@@ -30,8 +30,8 @@ impl Twin {
         grams.filter(|gram| gram[gram.len() - 1] != "<s>")
     }
 
-    /// a(gram): the count of a longest n-gram or of one that begins with `<s>`, else the number of different words
-    /// before it.
+    /// a(gram): the count of a longest n-gram or of one that begins with `<s>`, else the number of different
+    /// words before it.
     fn adjusted(&self, gram: &[String]) -> u32 {
         if gram.len() == self.order || gram[0] == "<s>" {
             return self.grams(gram.len()).filter(|&other| other == gram).count() as u32;

@@ -1,6 +1,8 @@
-//! Model files of earlier versions still open and give the same scores, and estimation still writes the same bytes.
+//! Model files of earlier versions still open and give the same scores, and estimation still writes the same
+//! bytes.
 //!
-//! If the format changes on purpose, raise its version and write the files again: `UPDATE_EXPECT=1 cargo test`.
+//! If the format changes on purpose, raise its version and write the files again:
+//! `UPDATE_EXPECT=1 cargo test`.
 
 use std::fs;
 use std::path::Path;

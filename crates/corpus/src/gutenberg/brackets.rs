@@ -1,5 +1,5 @@
-//! Pieces in brackets: `[Illustration: …]` and `[Transcriber's Note: …]`, wherever they stand, and the `{…: p1.jpg}` of
-//! some files.
+//! Pieces in brackets: `[Illustration: …]` and `[Transcriber's Note: …]`, wherever they are, and the
+//! `{…: p1.jpg}` of some files.
 
 use std::ops::Range;
 

@@ -1,8 +1,9 @@
-//! Tables of contents and lists of illustrations: a heading near the start of a book and the entries under it.
+//! Tables of contents and lists of illustrations: a heading near the start of a book and the entries under
+//! it.
 //!
-//! An entry ends with a page, starts with a number, or has the capitals of a title. The list ends where the first entry
-//! would come a second time, as the heading of its chapter; where three empty lines stand; and before the first line that
-//! could be running text.
+//! An entry ends with a page, starts with a number, or has the capitals of a title. The list ends where the
+//! first entry would come a second time, as the heading of its chapter; where three empty lines are; and
+//! before the first line that could be running text.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -61,8 +62,8 @@ fn list_end(lines: &Lines<'_>, rest: Range<usize>) -> Option<usize> {
     (entries.len() > 1).then_some(end)
 }
 
-/// Whether a paragraph starts with an entry, or is one that runs over some lines and ends with its page; and no line of
-/// it is as long as running text without being an entry.
+/// Returns whether a paragraph starts with an entry, or is one that runs over some lines and ends with its
+/// page; and no line of it is as long as running text without being an entry.
 fn is_list(lines: &Lines<'_>, paragraph: &Range<usize>) -> bool {
     const LONGEST_ENTRY: usize = 4;
     const SHORT: usize = 65;
@@ -76,8 +77,8 @@ fn is_list(lines: &Lines<'_>, paragraph: &Range<usize>) -> bool {
         || is_entry(lines.text(paragraph.start).trim()) && paragraph.clone().all(is_short_or_entry)
 }
 
-/// What an entry and the heading of its chapter have in common: the words without `Chapter`, its number and the page,
-/// or the number if there is nothing else.
+/// What an entry and the heading of its chapter have in common: the words without `Chapter`, its number and
+/// the page, or the number if there is nothing else.
 fn title(line: &str) -> String {
     let line = line.to_lowercase();
     let words = line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -90,7 +91,8 @@ fn title(line: &str) -> String {
     }
 }
 
-/// Whether a line could be an entry: not too long, and with a page, a number or capitals where a title has them.
+/// Returns whether a line could be an entry: not too long, and with a page, a number or capitals where a
+/// title has them.
 fn is_entry(line: &str) -> bool {
     const LONGEST: usize = 90;
     line.len() <= LONGEST && (ends_with_page(line) || starts_with_number(line) || is_title(line))

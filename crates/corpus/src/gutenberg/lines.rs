@@ -1,4 +1,4 @@
-//! A text by its lines and paragraphs, with their places.
+//! A text by its lines and paragraphs, with their offsets.
 
 use std::ops::Range;
 
@@ -37,7 +37,7 @@ impl<'a> Lines<'a> {
         self.text(line).trim().is_empty()
     }
 
-    /// Whether a line has text and the one before it has none.
+    /// Returns whether a line has text and the one before it has none.
     pub(super) fn starts_paragraph(&self, line: usize) -> bool {
         !self.is_blank(line) && (line == 0 || self.is_blank(line - 1))
     }

@@ -22,22 +22,26 @@ enum Form {
     Initial = 2,
 }
 
-/// How a book writes a word elsewhere. The numbers are part of the tagger's features: trained weights depend on them.
+/// How a book writes a word elsewhere. The numbers are part of the tagger's features: trained weights depend
+/// on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseHabit {
     /// The word occurs nowhere else, or once or twice and only where a sentence may start.
     Unknown = 0,
-    /// Only where a sentence may start, three times or more: nothing is known of its case, but it is frequent.
+    /// Only where a sentence may start, three times or more: nothing is known of its case, but it is
+    /// frequent.
     OnlyInitial = 1,
     /// Three times or more with a capital within a sentence and never in lower case: almost certainly a name.
     AlwaysCapital = 2,
     /// Once or twice with a capital within a sentence and never in lower case: probably a name.
     RarelyButCapital = 3,
-    /// Three times or more in lower case and never with a capital within a sentence: almost certainly no name.
+    /// Three times or more in lower case and never with a capital within a sentence: almost certainly no
+    /// name.
     AlwaysLower = 4,
     /// Once or twice in lower case and never with a capital within a sentence: probably no name.
     RarelyButLower = 5,
-    /// Both, in lower case at least four times as often: a common word that is sometimes a name or in a title.
+    /// Both, in lower case at least four times as often: a common word that is sometimes a name or in a
+    /// title.
     MostlyLower = 6,
     /// Both, with a capital at least four times as often: a name that is sometimes a common word.
     MostlyCapital = 7,

@@ -15,7 +15,7 @@ pub struct Certain {
 }
 
 impl Certain {
-    /// Finds the words that stand at least `min_count` times, with the same tag in at least that
+    /// Finds the words that occur at least `min_count` times, with the same tag in at least that
     /// share of them.
     pub fn learn(
         sentences: &[&[Word]],

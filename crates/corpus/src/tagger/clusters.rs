@@ -1,4 +1,4 @@
-//! Word classes from running text: words that stand between the same neighbours share a class.
+//! Word classes from running text: words that occur between the same neighbours share a class.
 //!
 //! The exchange algorithm of Martin, Liermann & Ney (1998), *Algorithms for bigram and trigram word
 //! clustering*: each word in turn moves to the class that makes the text most likely under a bigram
@@ -67,7 +67,7 @@ struct Exchange<'a> {
     bigrams: &'a Bigrams,
     n_classes: usize,
     class: Vec<u16>,
-    /// How often a word of the row's class stands before one of the column's class.
+    /// How often a word of the row's class comes before one of the column's class.
     pairs: Vec<u32>,
     /// The same the other way round, so that both are read along a row.
     pairs_back: Vec<u32>,
@@ -82,7 +82,7 @@ struct Neighbours {
     after: Vec<(usize, u32)>,
     before: Vec<(usize, u32)>,
     itself: u32,
-    /// How many words stand after and before it, itself included.
+    /// The number of words after and before it, itself included.
     n_after: u32,
     n_before: u32,
 }

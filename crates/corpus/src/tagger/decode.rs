@@ -50,7 +50,7 @@ pub fn decode<const L: usize, T: Templates<L>>(
     book.sentences.iter().enumerate().map(tag_sentence).collect()
 }
 
-/// What a word alone adds to the scores at each of the places around it.
+/// What a word alone adds to the scores at each of the positions around it.
 fn single_scores<const L: usize, T: Templates<L>>(
     word: &Description,
     weights: &Weights<L>,

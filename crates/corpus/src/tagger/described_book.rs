@@ -15,7 +15,7 @@ use base::Vocabulary;
 pub struct DescribedBook {
     /// The distinct descriptions.
     pub descriptions: Vec<Description>,
-    /// For each token its place in `descriptions`.
+    /// The index in `descriptions` of each token.
     pub sentences: Vec<Vec<u32>>,
 }
 

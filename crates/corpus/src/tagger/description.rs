@@ -3,10 +3,10 @@
 use super::casing::CaseHabit;
 use super::{feature_key::hash_text, lexicon::Lexicon};
 
-/// Where a token stands; with its text, this decides its whole [`Description`].
+/// Where a token is; with its text, this determines its whole [`Description`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// At the start of a sentence, or after a mark behind which one may start (a quotation mark, a
+    /// At the start of a sentence, or after a mark after which one may start (a quotation mark, a
     /// dash, a colon, …): a capital says nothing there.
     pub initial: bool,
     /// In a sentence that is mostly in capitals, such as a chapter heading.
@@ -16,7 +16,7 @@ pub struct Setting {
 /// A word in its setting.
 #[derive(Clone, Debug, Default)]
 pub struct Description {
-    /// The token as it stands.
+    /// The token as it is written.
     pub word: u64,
     /// Lower-cased, digits as 0.
     pub lower: u64,
@@ -40,7 +40,7 @@ pub struct Description {
     pub certain_entity: Option<u8>,
 }
 
-/// The place before the first and after the last word of a sentence.
+/// The position before the first and after the last word of a sentence.
 pub const OUTSIDE: Description = Description {
     word: 1,
     lower: 1,
@@ -94,33 +94,33 @@ impl Description {
         }
     }
 
-    /// Whether a sentence may start with the word.
+    /// Returns whether a sentence may start with the word.
     pub fn initial(&self) -> u64 {
         self.flags & INITIAL
     }
 
-    /// Whether the word has a capital.
+    /// Returns whether the word has a capital.
     pub fn capital(&self) -> u64 {
         self.flags & CAPITAL
     }
 
-    /// Whether the word has a capital, and whether that says something.
+    /// Returns whether the word has a capital, and whether that is evidence.
     pub fn capital_or_initial(&self) -> u64 {
         self.flags & (CAPITAL | INITIAL)
     }
 
-    /// The same, with capitals throughout the word and the sentence told apart.
+    /// The same, with capitals throughout the word and the sentence distinguished.
     pub fn capitals(&self) -> u64 {
         self.flags & (CAPITAL | INITIAL | ALL_CAPITALS | HEADING)
     }
 }
 
-/// Whether the token begins with a capital.
+/// Returns whether the token begins with a capital.
 pub fn is_capitalised(token: &str) -> bool {
     token.chars().next().is_some_and(char::is_uppercase)
 }
 
-/// Whether the token has two characters or more and all its letters are capitals.
+/// Returns whether the token has two characters or more and all its letters are capitals.
 pub fn is_all_capitals(token: &str) -> bool {
     is_capitalised(token)
         && token.chars().nth(1).is_some()

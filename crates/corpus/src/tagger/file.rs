@@ -2,7 +2,7 @@
 //!
 //! A header of 36 bytes (magic, format version, length of the unpacked body, the first 16 bytes of
 //! the packed body's SHA-256), then the body, packed with zstd. Numbers are little-endian. In the
-//! body, equal things stand together (all low bytes of keys, then all second bytes, …), because
+//! body, equal things are together (all low bytes of keys, then all second bytes, …), because
 //! that packs best.
 
 use std::{io::Write as _, path::Path};
@@ -27,7 +27,7 @@ const MAX_BODY: usize = 64 << 20;
 /// Zstandard's level for small files that are packed once.
 const LEVEL: i32 = 19;
 
-/// Why bytes are no tagger; the path is added by who read them.
+/// Why bytes are not a tagger; the caller adds the path.
 type Reason = String;
 
 impl Tagger {
@@ -42,7 +42,7 @@ impl Tagger {
     /// Reads a weights file.
     ///
     /// # Errors
-    /// If it can't be read, or is not a complete weights file of this version.
+    /// If it cannot be read, or is not a complete weights file of this version.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let bytes = std::fs::read(path).map_err(|source| Error::reading(path, source))?;
         parse(&bytes).map_err(|reason| Error::Weights { path: Some(path.to_owned()), reason })

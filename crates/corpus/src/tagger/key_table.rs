@@ -1,6 +1,6 @@
 //! A hash table from feature keys to row numbers, for keys that are hashes already.
 //!
-//! A key's place is its highest bits, so keys that arrive in ascending order (as they stand in the
+//! A key's slot is its highest bits, so keys that arrive in ascending order (as they are in the
 //! weights file) fill the table from front to back.
 
 /// Open addressing with linear probing; at most three quarters of the slots are taken.

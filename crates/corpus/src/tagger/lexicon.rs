@@ -23,7 +23,7 @@ pub struct Lexicon {
 /// How the words of the training books become what the tagger knows of single words.
 #[derive(Clone, Debug)]
 pub struct LexiconRecipe {
-    /// A word is known when it stands this often, lower-cased, in the training books.
+    /// A word is known when it occurs this often, lower-cased, in the training books.
     pub min_count: u32,
     /// Number of small clusters, 1 to 65,535.
     pub n_fine: usize,
@@ -31,7 +31,7 @@ pub struct LexiconRecipe {
     pub n_coarse: usize,
     /// Rounds of the exchange algorithm.
     pub rounds: usize,
-    /// A word that stands this often …
+    /// A word that occurs this often …
     pub certain_count: u32,
     /// … and has one part of speech in at least this share of its occurrences always gets it.
     pub certain_pos: f64,
@@ -72,14 +72,14 @@ impl Lexicon {
         Self { known, fine, coarse, pos, entity }
     }
 
-    /// Whether the word, lower-cased, is known.
+    /// Returns whether the word, lower-cased, is known.
     pub fn knows(&self, lower: &str) -> bool {
         self.known.get(lower).is_some()
     }
 
     /// Small and large cluster of a lower-cased word as hashable numbers; 0 where it is unknown.
     pub fn classes(&self, lower: &str) -> (u64, u64) {
-        // 1 is the class of the place outside a sentence.
+        // 1 is the class of the position outside a sentence.
         self.known.get(lower).map_or((0, 0), |id| {
             (u64::from(self.fine[id.index()]) + 2, u64::from(self.coarse[id.index()]) + 2)
         })
@@ -137,7 +137,7 @@ mod tests {
         let recipe = LexiconRecipe { min_count: 2, n_fine: 3, n_coarse: 1, ..Default::default() };
         let lexicon = Lexicon::learn(&sentences, &recipe);
 
-        // All stand twice; the order is that of the letters.
+        // All occur twice; the order is that of the letters.
         assert_eq!(lexicon.known.iter().collect::<Vec<_>>(), ["bear", "ran", "the"]);
         assert!(lexicon.knows("bear") && !lexicon.knows("wolf"));
         assert_eq!(lexicon.classes("wolf"), (0, 0));

@@ -1,7 +1,7 @@
-//! The tagger that takes the place of Stanford's: parts of speech and entities for a whole book.
+//! The tagger that replaces Stanford's: parts of speech and entities for a whole book.
 //!
 //! An averaged perceptron for parts of speech, and one for entities on top of it, both from left to
-//! right. What one word tells (its letters, its cluster, how the book writes it elsewhere) is in
+//! right. What one word shows (its letters, its cluster, how the book writes it elsewhere) is in
 //! `description.rs`; the questions asked are in `templates.rs`; [`train()`] is the recipe.
 //!
 //! ```text
@@ -56,7 +56,7 @@ impl Tagger {
         &SHIPPED
     }
 
-    /// Tags a book. It wants the whole one: how a book writes a word elsewhere helps to tell names.
+    /// Tags a book. It needs the whole book: how it writes a word elsewhere helps to find names.
     pub fn tag(&self, sentences: Vec<Vec<String>>) -> Vec<Vec<Word>> {
         let tokens = sentences.iter().map(|sentence| sentence.iter().map(String::as_str));
         let book = DescribedBook::new(tokens, &self.lexicon);
@@ -70,7 +70,7 @@ impl Tagger {
         sentences.collect()
     }
 
-    /// Whether the word, in any case, stood at least five times in the books that the tagger was
+    /// Returns whether the word, in any case, occurred at least five times in the books that the tagger was
     /// trained on. Stanford's tagger took nouns that it did not know for entities.
     pub fn knows(&self, word: &str) -> bool {
         self.lexicon.knows(&word.to_lowercase())

@@ -1,24 +1,24 @@
 //! Which features say what a word's tag is: the templates of the two taggers.
 //!
-//! A template is numbered; its values come from the words at places −2 … +2 and from the tags given
+//! A template is numbered; its values come from the words at positions −2 … +2 and from the tags given
 //! to the two words before. Three groups, because they cost differently: `single` templates look
 //! at one word (worked out once for each distinct word of a book), `joint` ones at several, and
 //! `sequence` ones at the tags before as well. `p2`, `p1`, `word`, `n1`, `n2` are the words at the
-//! five places; the number that opens a key is the template's, and a weights file depends on it.
+//! five positions; the number that opens a key is the template's, and a weights file depends on it.
 
 use super::{
     description::Description,
     feature_key::{join, key1, key2},
 };
 
-/// How many places around a word are looked at, its own included.
+/// The number of positions around a word that features look at, its own included.
 pub const PLACES: usize = 5;
 
 /// The surroundings of the word to be tagged.
 pub struct Window<'a> {
-    /// The words at places −2 … +2.
+    /// The words at positions −2 … +2.
     pub words: [&'a Description; PLACES],
-    /// Parts of speech at places −1, 0, +1; the tagger of entities alone reads them.
+    /// Parts of speech at positions −1, 0, +1; the tagger of entities alone reads them.
     pub pos: [u8; 3],
 }
 
@@ -31,7 +31,7 @@ pub trait Templates<const L: usize> {
     /// What the first tag is given before any feature speaks, in the units of the weights file.
     const HEAD_START: i16;
 
-    /// Features of the word at a place (0 is −2) alone.
+    /// Features of the word at a position (0 is −2) alone.
     fn single(word: &Description, place: usize, features: &mut Vec<u32>);
 
     /// Features of several words.
@@ -60,11 +60,8 @@ impl Templates<POS_LANES> for PartsOfSpeech {
     const HEAD_START: i16 = 0;
 
     fn single(word: &Description, place: usize, features: &mut Vec<u32>) {
-        let template = 32 * place as u64;
-        features.push(key1(template, word.lower));
-        features.push(key1(template + 1, word.fine));
+        let template = shared(word, place, features);
         if place == 2 {
-            features.push(key1(template + 2, 0));
             features.push(key2(template + 3, word.word, word.initial()));
             for (length, suffix) in present(&word.suffixes) {
                 features.push(key1(template + 4 + length, suffix));
@@ -129,6 +126,18 @@ impl Templates<POS_LANES> for PartsOfSpeech {
     }
 }
 
+/// The features of a single word that both tag sets share; returns the number of the position's first
+/// template.
+fn shared(word: &Description, place: usize, features: &mut Vec<u32>) -> u64 {
+    let template = 32 * place as u64;
+    features.push(key1(template, word.lower));
+    features.push(key1(template + 1, word.fine));
+    if place == 2 {
+        features.push(key1(template + 2, 0));
+    }
+    template
+}
+
 /// The prefixes or suffixes that a word is long enough to have, numbered from the shortest.
 fn present(affixes: &[u64]) -> impl Iterator<Item = (u64, u64)> {
     (0..).zip(affixes.iter().copied()).filter(|&(_, affix)| affix != 0)
@@ -145,11 +154,8 @@ impl Templates<ENTITY_LANES> for Entities {
     const HEAD_START: i16 = 120;
 
     fn single(word: &Description, place: usize, features: &mut Vec<u32>) {
-        let template = 32 * place as u64;
-        features.push(key1(template, word.lower));
-        features.push(key1(template + 1, word.fine));
+        let template = shared(word, place, features);
         if place == 2 {
-            features.push(key1(template + 2, 0));
             features.push(key2(template + 3, word.lower, word.capital_or_initial()));
             for (length, suffix) in present(&word.suffixes) {
                 features.push(key2(template + 4 + length, suffix, word.capital()));

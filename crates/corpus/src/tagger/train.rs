@@ -37,7 +37,7 @@ pub struct Recipe {
 pub struct PerceptronRecipe {
     /// How often it goes through all books.
     pub epochs: usize,
-    /// A feature gets weights after so many mistakes.
+    /// A feature gets weights after this many mistakes.
     pub min_mistakes: u32,
     /// How many weights are kept, the largest first: this sets the size of the weights file.
     pub n_weights: usize,

@@ -15,7 +15,7 @@ pub struct Weights<const L: usize> {
 
 const COUNT_BITS: u32 = 6;
 const COUNT_MASK: u32 = (1 << COUNT_BITS) - 1;
-/// The last entry's place must fit beside a count.
+/// The index of the last entry must fit next to a count.
 pub const MAX_ENTRIES: usize = 1 << 25;
 
 /// What a feature says of one tag.

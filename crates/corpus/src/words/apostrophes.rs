@@ -67,7 +67,8 @@ impl Scanner<'_> {
         self.at(end).is_whitespace().then_some(end)
     }
 
-    /// The end of `'s` `'m` `'d` `'ll` `'re` `'ve`, in either case, where an apostrophe starts one and no letter follows.
+    /// The end of `'s` `'m` `'d` `'ll` `'re` `'ve`, in either case, where an apostrophe starts one and no
+    /// letter follows.
     pub(super) fn clitic(&self, start: usize) -> Option<usize> {
         let next = self.after(start);
         let length = match self.at(next).to_ascii_lowercase() {
@@ -81,8 +82,8 @@ impl Scanner<'_> {
         (!self.at(end).is_alphabetic()).then_some(end)
     }
 
-    /// Whether an apostrophe opens a quotation: Stanford's asks for a letter and something after it, whatever stands
-    /// before. So `'I am` opens none, and the apostrophe of `gen'leman` does.
+    /// Returns whether an apostrophe opens a quotation: Stanford's asks for a letter and something after it,
+    /// whatever comes before. So `'I am` opens none, and the apostrophe of `gen'leman` does.
     fn opens(&self, start: usize, next: usize) -> bool {
         let second = next + 1;
         self.at(start) == '\''

@@ -1,5 +1,5 @@
-//! What becomes of a full stop after a word: initials, acronyms and abbreviations keep it, and some of them can end a
-//! sentence nevertheless.
+//! What becomes of a full stop after a word: initials, acronyms and abbreviations keep it, and some of them
+//! can end a sentence nevertheless.
 
 use super::Scanner;
 
@@ -11,14 +11,16 @@ const TITLES: [&str; 46] = [
     "St", "brig", "dr", "mr", "mrs", "vs",
 ];
 
-/// Abbreviations that can end a sentence, as they are written: small letters make words of them (`ill`, `miss`).
+/// Abbreviations that can end a sentence, as they are written: small letters make words of them (`ill`,
+/// `miss`).
 const PLACES: [&str; 39] = [
     "Ala", "Ariz", "Ark", "Ave", "Blvd", "Cal", "Calif", "Colo", "Conn", "Ct", "Dak", "Del", "Fla",
     "Ga", "Ill", "Ind", "Kans", "Ky", "La", "Mass", "Md", "Mich", "Minn", "Miss", "Mo", "Mont",
     "Neb", "Nev", "Okla", "Ore", "Pa", "Rd", "Tenn", "Tex", "Va", "Vt", "Wash", "Wis", "Wyo",
 ];
 
-/// Abbreviations that can end a sentence, in any case: months, days, companies, what follows a name or a list.
+/// Abbreviations that can end a sentence, in any case: months, days, companies, what follows a name or a
+/// list.
 const ENDINGS: [&str; 35] = [
     "al", "apr", "assn", "aug", "bhd", "bros", "co", "corp", "dec", "dept", "esq", "etc", "feb",
     "fri", "inc", "jan", "jr", "jul", "jun", "ltd", "mar", "mon", "nov", "oct", "pte", "sep",
@@ -39,14 +41,14 @@ const STARTERS: [&str; 56] = [
 ];
 
 impl Scanner<'_> {
-    /// A full stop stands after an unbroken word: the end of the token if the full stop belongs to it.
+    /// A full stop after an unbroken word: the end of the token if the full stop belongs to it.
     pub(super) fn full_stop(&mut self, start: usize, stop: usize) -> Option<usize> {
         let word = &self.text[start..stop];
         let after = stop + 1;
         let next = self.at(after);
         let is_in = |list: &[&str]| list.iter().any(|entry| word.eq_ignore_ascii_case(entry));
         if is_one_letter(word) {
-            // An initial, or the `I` of a chapter or of `So do I`, which a starter tells apart.
+            // An initial, or the `I` of a chapter or of `So do I`, which a starter distinguishes.
             // The letter takes the first of several dots: `I...` gives `I. . .`
             let end = if self.starter_follows(after) { stop } else { after };
             self.push(start, end);
@@ -110,7 +112,7 @@ impl Scanner<'_> {
         self.at(place).is_alphabetic() && !self.at(self.after(place)).is_alphabetic()
     }
 
-    /// Whether white space, a starter with a capital and white space again follow, or nothing more.
+    /// Returns whether white space, a starter with a capital and white space again follow, or nothing more.
     fn starter_follows(&self, place: usize) -> bool {
         let start = self.run(place, char::is_whitespace);
         if start == self.text.len() {
@@ -126,8 +128,8 @@ impl Scanner<'_> {
             && STARTERS.iter().any(|starter| self.text[start..end].eq_ignore_ascii_case(starter))
     }
 
-    /// Whether an abbreviation can be the last word of its sentence: white space and a capital, or more white space, or
-    /// nothing follows.
+    /// Returns whether an abbreviation can be the last word of its sentence: white space and a capital, or
+    /// more white space, or nothing follows.
     fn sentence_may_end(&self, place: usize) -> bool {
         let next = self.after(place);
         place == self.text.len()

@@ -1,4 +1,5 @@
-//! Tokens that start with neither letter, digit nor apostrophe: quotation marks, dashes, dots, brackets and the rest.
+//! Tokens that start with neither letter, digit nor apostrophe: quotation marks, dashes, dots, brackets and
+//! the rest.
 
 use super::Scanner;
 
@@ -46,7 +47,8 @@ impl Scanner<'_> {
         end
     }
 
-    /// `"` opens before a letter, a digit or `$`, whatever stands before it: `"_So` and `"'Tis` have closing marks.
+    /// `"` opens before a letter, a digit or `$`, whatever comes before it: `"_So` and `"'Tis` have closing
+    /// marks.
     fn double_quote(&mut self, next: usize) -> usize {
         let opens = self.at(next).is_alphanumeric() || self.at(next) == '$';
         self.push_as(if opens { "``" } else { "''" });
@@ -59,7 +61,7 @@ impl Scanner<'_> {
         next + usize::from(is_double)
     }
 
-    /// One hyphen, `--` for two to four of them, more as they stand. After white space one may be a minus.
+    /// One hyphen, `--` for two to four of them, more as they are. After white space one may be a minus.
     fn hyphens(&mut self, start: usize) -> usize {
         const LONGEST_DASH: usize = 4;
         let end = self.run(start, |c| c == '-');
@@ -98,8 +100,8 @@ impl Scanner<'_> {
     }
 
     /// The end and the number of dots that touch each other or have one space between them each.
-    // Differs: the released text takes five at a time, which only a row of leaders shows; later versions of Stanford's
-    // take them all.
+    // Differs: the released text takes five at a time, which only a row of leaders shows; later versions of
+    // Stanford's take them all.
     fn ellipsis(&self, start: usize) -> (usize, usize) {
         let adjacent = self.run(start, |c| c == '.');
         if adjacent > start + 1 {

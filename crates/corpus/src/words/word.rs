@@ -9,7 +9,7 @@ const GROWN_TOGETHER: [&str; 6] = ["cannot", "gonna", "gotta", "gimme", "lemme",
 /// Words that keep an apostrophe at their end.
 const OPEN_ENDED: [&str; 3] = ["ol", "somethin", "dunkin"];
 
-/// Words that keep an apostrophe inside although no rule says so: what stands before it and after it.
+/// Words that keep an apostrophe inside although no rule says so: what comes before it and after it.
 const KEPT: [(&str, &str); 5] =
     [("e", "er"), ("li", "l"), ("nat", "l"), ("c", "mon"), ("nor", "easter")];
 
@@ -32,7 +32,7 @@ impl Scanner<'_> {
             return end;
         }
         if next == '!' && self.text[start..end].eq_ignore_ascii_case("e") {
-            // `e!` is one token wherever it stands: the name of a television channel.
+            // `e!` is one token everywhere: the name of a television channel.
             self.push(start, end + 1);
             return end + 1;
         }
@@ -40,8 +40,8 @@ impl Scanner<'_> {
         end
     }
 
-    /// The end of a stretch of letters and digits with what joins them: `_`, `/`, `&` between capitals (`R&B`) and
-    /// entities (`na&iuml;ve`).
+    /// The end of a stretch of letters and digits with what joins them: `_`, `/`, `&` between capitals
+    /// (`R&B`) and entities (`na&iuml;ve`).
     fn unbroken(&self, start: usize) -> usize {
         let mut end = start;
         loop {
@@ -115,7 +115,7 @@ impl Scanner<'_> {
         end
     }
 
-    /// Whether the apostrophe that stands after a word belongs to it: `o'clock`, `O'Hara`, `ma'am`.
+    /// Returns whether the apostrophe after a word belongs to it: `o'clock`, `O'Hara`, `ma'am`.
     fn keeps_apostrophe(&self, start: usize, apostrophe: usize) -> bool {
         let word = &self.text[start..apostrophe];
         let tail = self.after(apostrophe);
@@ -126,7 +126,8 @@ impl Scanner<'_> {
         let two_follow = self.at(self.after(tail)).is_alphabetic();
         let last = self.before(apostrophe);
         if word.len() == last.len_utf8() {
-            // One letter: French articles, `o'clock`, `n'est`, and any capital but those of `I'll` and `Y'all`.
+            // One letter: French articles, `o'clock`, `n'est`, and any capital but those of `I'll` and
+            // `Y'all`.
             if matches!(last, 'd' | 'j' | 'l' | 'D' | 'J' | 'L') {
                 return true;
             }
@@ -148,8 +149,8 @@ impl Scanner<'_> {
         })
     }
 
-    /// A first part, then `-` and more at `end`. A hyphenated word has no full-stop rules and no `n't`: `d-don't` gives
-    /// `d-don ' t`. It keeps the apostrophe of `tam-o'shanter`.
+    /// A first part, then `-` and more at `end`. A hyphenated word has no full-stop rules and no `n't`:
+    /// `d-don't` gives `d-don ' t`. It keeps the apostrophe of `tam-o'shanter`.
     fn hyphenated(&mut self, start: usize, mut end: usize) -> usize {
         let mut part = start;
         while self.at(end) == '-' && self.at(end + 1).is_alphanumeric() {
@@ -167,14 +168,15 @@ impl Scanner<'_> {
         end
     }
 
-    /// Digits and letters, joined by `,` `.` `:` `/` between digits and by `-` or `_`: `1,000`, `7:30`, `1871-72`, `6_s`.
+    /// Digits and letters, joined by `,` `.` `:` `/` between digits and by `-` or `_`: `1,000`, `7:30`,
+    /// `1871-72`, `6_s`.
     pub(super) fn number(&mut self, start: usize) -> usize {
         let end = self.number_end(start);
         self.push(start, end);
         end
     }
 
-    /// Where the number ends that starts here or goes on here.
+    /// Where the number ends that starts here or continues here.
     pub(super) fn number_end(&self, start: usize) -> usize {
         let mut end = self.run(start, |c| c.is_alphanumeric() || c == SOFT_HYPHEN);
         loop {
