@@ -70,7 +70,7 @@ pub use evaluate::evaluate;
 pub use experiments::write_file;
 pub use explain::{explain, find_question, hits_and_misses, question_number};
 #[cfg(feature = "page")]
-pub use pages::{shelf, untrained_models};
+pub use pages::{catalogue, untrained_models};
 pub use program::Program;
 pub use progress::{Event, Reporter, Warning};
 pub use reporting::{ReportOptions, report};

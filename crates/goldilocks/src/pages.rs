@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use evaluation::Predictions;
 use models::{MODELS, Model, Settings, Training};
-use page::Shelf;
+use page::Catalogue;
 use questions::{QuestionSet, Split};
 
 use crate::sets::{self, SetOptions};
@@ -16,13 +16,13 @@ use crate::{BuildOptions, Reporter, Result, build};
 ///
 /// # Errors
 /// If one of them can't be read, or they don't fit together.
-pub fn shelf(
+pub fn catalogue(
     set_paths: &[PathBuf],
     model_folders: &[PathBuf],
     predictions: &[PathBuf],
     options: &SetOptions,
     reporter: &dyn Reporter,
-) -> Result<Shelf> {
+) -> Result<Catalogue> {
     let mut sets = Vec::new();
     let mut models: Vec<(String, Arc<dyn Model>)> = Vec::new();
     for path in set_paths {
@@ -44,7 +44,7 @@ pub fn shelf(
     }
     let read = |path: &PathBuf| Ok((name_of(path), Predictions::read(path)?));
     let predictions = predictions.iter().map(read).collect::<Result<_>>()?;
-    Ok(Shelf::new(sets, models, predictions)?)
+    Ok(Catalogue::new(sets, models, predictions)?)
 }
 
 /// The methods that learn nothing, ready in a moment.

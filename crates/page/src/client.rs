@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::keys::{self, Key};
 use crate::study::{self, Mode, Settings};
-use crate::{Limits, Shelf, Site, Store, fixture, router, serve};
+use crate::{Catalogue, Limits, Site, Store, fixture, router, serve};
 
 /// The researcher's token.
 pub const TOKEN: &str = "a token that nobody guesses";
@@ -47,13 +47,13 @@ fn start(has_store: bool, limits: Limits) -> Served {
     let settings = models::Settings::from_text(entry, []).unwrap();
     let set = fixture::set();
     let model = (entry.train)(&settings, &models::Training::new(&set, 1, &|_| ())).unwrap();
-    let shelf = Shelf::new(
+    let catalogue = Catalogue::new(
         vec![("bears".to_owned(), set)],
         vec![("word-distance".to_owned(), model)],
         vec![],
     );
     let site = Arc::new(Site {
-        shelf: Arc::new(shelf.unwrap()),
+        catalogue: Arc::new(catalogue.unwrap()),
         key: store.as_ref().map_or_else(|| Key::random().unwrap(), |store| store.key().clone()),
         token: has_store.then(|| TOKEN.to_owned()),
         store,
@@ -63,7 +63,7 @@ fn start(has_store: bool, limits: Limits) -> Served {
         on_error: |error| panic!("{error}"),
         studies: Mutex::new(BTreeMap::new()),
     });
-    site.shelf.answer_all();
+    site.catalogue.answer_all();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let routes = router(Arc::clone(&site));
@@ -94,7 +94,7 @@ impl Served {
             times: 2,
             ..Settings::default()
         };
-        let deal = study::deal(&self.site.shelf.sets[0].set, &settings).unwrap();
+        let deal = study::deal(&self.site.catalogue.sets[0].set, &settings).unwrap();
         let code = keys::token().unwrap();
         study::create(self.store(), &settings, &deal, code.clone(), now()).unwrap();
         code
@@ -147,6 +147,11 @@ impl Reply {
     }
 }
 
+/// Fields as a form sends them.
+pub fn encoded(fields: &[(&str, &str)]) -> String {
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish()
+}
+
 impl Visitor {
     pub fn get(&mut self, path: &str) -> Reply {
         self.send("GET", path, &[], "")
@@ -162,7 +167,7 @@ impl Visitor {
         fields: &[(&str, &str)],
         headers: &[(&str, &str)],
     ) -> Reply {
-        self.send("POST", path, headers, &serde_urlencoded::to_string(fields).unwrap())
+        self.send("POST", path, headers, &encoded(fields))
     }
 
     pub fn send(

@@ -1,10 +1,10 @@
 //! Which questions of a set are shown: what a visitor asked for → places.
 
 use base::WordId;
-use questions::{QuestionSet, Split, WordClass};
+use questions::{QuestionSet, Selection, Split, WordClass};
 use serde::{Deserialize, Serialize};
 
-use crate::shelf::Shelf;
+use crate::catalogue::Catalogue;
 
 /// How much of a search is looked for, in characters: an address may be far longer.
 pub const LONGEST_SEARCH: usize = 200;
@@ -14,61 +14,68 @@ pub const LONGEST_SEARCH: usize = 200;
 #[serde(default)]
 pub struct Filter {
     /// The set's name.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub set: String,
     /// `NE`, `CN`, `V` or `P`.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub class: String,
     /// `train`, `valid` or `test`.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub split: String,
     /// The book's name.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub book: String,
     /// Who is right.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub right: String,
     /// Who is wrong.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub wrong: String,
     /// Words that stand one after the other in the context or the query, or a question's id.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub search: String,
     /// The page of the list, from 1.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub page: String,
     /// Whose looks are drawn.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub model: String,
 }
 
 impl Filter {
     /// The places of the questions that are asked for, in the set's order.
-    pub fn places(&self, shelf: &Shelf) -> Vec<usize> {
-        let (number, shelved) = shelf.set(&self.set);
-        let set = &shelved.set;
-        let (class, split) = (WordClass::from_code(&self.class), Split::from_code(&self.split));
+    pub fn places(&self, catalogue: &Catalogue) -> Vec<usize> {
+        let (number, loaded) = catalogue.set(&self.set);
+        let set = &loaded.set;
+        let selection = Selection {
+            splits: Split::from_code(&self.split).into_iter().collect(),
+            class: WordClass::from_code(&self.class),
+        };
         let book = set.books().iter().position(|book| book.name == self.book);
-        let judged = |name: &str, is_right: bool, place: usize| match shelf.answerer(name) {
+        let judged = |name: &str, is_right: bool, place: usize| match catalogue.answerer(name) {
             None => true,
-            Some(answerer) => answerer.is_right(shelf, number, place) == Some(is_right),
+            Some(answerer) => answerer.is_right(catalogue, number, place) == Some(is_right),
         };
         let search = Search::new(set, self.search.trim());
         (0..set.len())
             .filter(|&place| {
-                (class.is_none() || set.example(place).class == class)
-                    && (split.is_none() || set.example(place).split == split)
+                let example = set.example(place);
+                selection.has(example.split, example.class)
                     && (book.is_none() || set.book(place) == book)
                     && judged(&self.right, true, place)
                     && judged(&self.wrong, false, place)
-                    && (search.finds(set, place) || shelved.ids[place] == self.search.trim())
+                    && (search.finds(set, place) || loaded.ids[place] == self.search.trim())
             })
             .collect()
     }
 
     /// The query of an address that asks for the same.
     pub fn query(&self) -> String {
-        serde_urlencoded::to_string(self).expect("texts can be written into an address")
+        let Self { set, class, split, book, right, wrong, search, page, model } = self;
+        let pairs = [
+            ("set", set),
+            ("class", class),
+            ("split", split),
+            ("book", book),
+            ("right", right),
+            ("wrong", wrong),
+            ("search", search),
+            ("page", page),
+            ("model", model),
+        ];
+        let pairs = pairs.into_iter().filter(|(_, text)| !text.is_empty());
+        form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
     }
 }
 
@@ -83,9 +90,10 @@ struct Search {
 impl Search {
     fn new(set: &QuestionSet, phrase: &str) -> Self {
         let phrase = phrase.chars().take(LONGEST_SEARCH).collect::<String>().to_lowercase();
-        let words: Vec<String> = match phrase.is_empty() {
-            true => Vec::new(),
-            false => set.vocabulary().iter().map(str::to_lowercase).collect(),
+        let words: Vec<String> = if phrase.is_empty() {
+            Vec::new()
+        } else {
+            set.vocabulary().iter().map(str::to_lowercase).collect()
         };
         let is_word: Vec<Vec<bool>> = phrase
             .split_whitespace()
@@ -118,12 +126,15 @@ impl Search {
 
 #[cfg(test)]
 mod tests {
+    use axum::extract::Query;
+
     use super::*;
     use crate::fixture;
 
     fn places(filter: &Filter) -> Vec<usize> {
-        let shelf = Shelf::new(vec![("bears".to_owned(), fixture::set())], vec![], vec![]).unwrap();
-        filter.places(&shelf)
+        let catalogue =
+            Catalogue::new(vec![("bears".to_owned(), fixture::set())], vec![], vec![]).unwrap();
+        filter.places(&catalogue)
     }
 
     #[test]
@@ -154,6 +165,8 @@ mod tests {
         let filter =
             Filter { search: "a & b = 50 %".into(), class: "NE".into(), ..Filter::default() };
         assert_eq!(filter.query(), "class=NE&search=a+%26+b+%3D+50+%25");
-        assert_eq!(serde_urlencoded::from_str::<Filter>(&filter.query()).unwrap(), filter);
+        let address = format!("/questions?{}", filter.query()).parse().unwrap();
+        let Query(read) = Query::<Filter>::try_from_uri(&address).unwrap();
+        assert_eq!(read, filter);
     }
 }

@@ -25,14 +25,13 @@ fn hostile_text_is_shown_and_never_run() {
     );
     let mut taker = served.visitor();
     assert_eq!(taker.join(&code, HOSTILE).status, 303);
-    let id = served.site.shelf.sets[0].ids[0].clone();
-    let query = serde_urlencoded::to_string([
+    let id = served.site.catalogue.sets[0].ids[0].clone();
+    let query = crate::client::encoded(&[
         ("search", HOSTILE),
         ("book", HOSTILE),
         ("set", HOSTILE),
         ("model", HOSTILE),
-    ])
-    .unwrap();
+    ]);
     let text =
         format!("{HOSTILE} said the hen. The hen saw the bear. The bear saw the {HOSTILE} hen.");
     let own = [("seal", &*seal), ("text", &*text), ("gap", HOSTILE), ("model", HOSTILE)];
@@ -212,7 +211,7 @@ fn quotes_and_statements_in_an_annotators_fields_stay_text() {
     let code = served.study(Mode::Query);
     let mut taker = served.visitor();
     assert_eq!(taker.join(&code, SQL).status, 303);
-    let escaped = serde_urlencoded::to_string([("", SQL)]).unwrap().replace('+', "%20");
+    let escaped = crate::client::encoded(&[("", SQL)]).replace('+', "%20");
     let escaped = escaped.trim_start_matches('=');
     assert_eq!(served.visitor().get(&format!("/study/{escaped}")).status, 404);
     assert_eq!(served.visitor().get(&format!("/return/{escaped}")).status, 404);

@@ -2,13 +2,14 @@
 //! the paper's annotators did (§4.5).
 //!
 //! ```text
-//! sets, models, predictions ──Shelf──▶ ┐
+//! sets, models, predictions ──Catalogue──▶ ┐
 //! studies in a SQLite file ──Store───▶ ┴ Site ──router──▶ pages ──server──▶ browsers
 //! ```
 //!
 //! Pages are rendered here, by templates that are part of the program; a little script adds keys, and taking
 //! the test works without it. Nothing is asked of any other machine.
 
+mod catalogue;
 #[cfg(test)]
 mod client;
 mod error;
@@ -25,7 +26,6 @@ mod pages;
 #[cfg(test)]
 mod security;
 mod server;
-mod shelf;
 mod site;
 mod store;
 pub mod study;
@@ -33,8 +33,8 @@ mod view;
 #[cfg(test)]
 mod walkthrough;
 
+pub use catalogue::Catalogue;
 pub use error::{Error, Result};
 pub use server::{Limits, serve};
-pub use shelf::Shelf;
 pub use site::{Site, router};
 pub use store::Store;

@@ -59,7 +59,7 @@ fn only_the_right_token_opens_the_researchers_side() {
     let mut visitor = served.visitor();
     for wrong in ["", "wrong", &TOKEN[1..], &format!("{TOKEN} x"), "' OR 1=1 --"] {
         assert_eq!(visitor.post("/enter", &[("token", wrong)]).status, 401, "{wrong}");
-        let query = serde_urlencoded::to_string([("token", wrong)]).unwrap();
+        let query = crate::client::encoded(&[("token", wrong)]);
         assert_eq!(visitor.get(&format!("/enter?{query}")).status, 401, "{wrong}");
     }
     for forged in ["", "true", TOKEN, &"0".repeat(64)] {

@@ -16,10 +16,10 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tokio::time::timeout;
 
+use crate::catalogue::Catalogue;
 use crate::keys::Key;
 use crate::pages::{enter, explore, own, research, test};
 use crate::server::Limits;
-use crate::shelf::Shelf;
 use crate::store::Store;
 use crate::study::{self, Study};
 use crate::view::{self, Shell};
@@ -28,7 +28,7 @@ use crate::{Error, Result};
 /// What the page is made of.
 pub struct Site {
     /// What there is to explore.
-    pub shelf: Arc<Shelf>,
+    pub catalogue: Arc<Catalogue>,
     /// The studies.
     pub store: Option<Store>,
     /// What the researcher shows to get in, where anybody else could come.

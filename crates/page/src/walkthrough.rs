@@ -189,7 +189,7 @@ fn questions_are_explored_with_their_scores_and_looks() {
     let mut researcher = served.researcher();
     let list = researcher.get("/questions?class=V");
     assert!(list.body.contains("4 questions"), "{}", list.body);
-    let id = &served.site.shelf.sets[0].ids[6];
+    let id = &served.site.catalogue.sets[0].ids[6];
     assert!(list.body.contains(&format!("/questions/{id}?class=V")));
     let page = researcher.get(&format!("/questions/{id}?class=V"));
     for part in [

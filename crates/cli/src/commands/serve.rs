@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use anyhow::Result;
 use goldilocks::page::keys::{self, Key};
 use goldilocks::page::{self, Limits, Site, Store, study};
-use goldilocks::{Error, shelf};
+use goldilocks::{Error, catalogue};
 
 use crate::args::SelectionArgs;
 use crate::date::unix_seconds;
@@ -58,7 +58,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         (None, true) => Some(keys::token().map_err(Error::from)?),
         (None, false) => None,
     };
-    let shelf = Arc::new(shelf(
+    let catalogue = Arc::new(catalogue(
         &options.sets,
         &options.models,
         &options.predictions,
@@ -74,10 +74,10 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         .as_ref()
         .map_or_else(Key::random, |store| Ok(store.key().clone()))
         .map_err(Error::from)?;
-    let models = Arc::clone(&shelf);
+    let models = Arc::clone(&catalogue);
     std::thread::spawn(move || models.answer_all());
     let site = Site {
-        shelf,
+        catalogue,
         store,
         token,
         key,

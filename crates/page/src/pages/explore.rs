@@ -10,10 +10,9 @@ use minijinja::value::Serde;
 use questions::{Example, Explanation, Split, WordClass};
 use serde::Serialize;
 
-use crate::excerpt::excerpt;
+use crate::catalogue::Catalogue;
 use crate::filter::{Filter, LONGEST_SEARCH};
 use crate::inside;
-use crate::shelf::Shelf;
 use crate::site::{Answer, Refusal, Shared, aside};
 use crate::view;
 
@@ -22,14 +21,14 @@ const PER_PAGE: usize = 20;
 
 /// The first page.
 pub async fn home(State(site): Shared) -> Answer {
-    let sets = site.shelf.sets.iter().map(|shelved| {
-        let n = report::thousands(shelved.set.len());
-        let query = Filter { set: shelved.name.clone(), ..Filter::default() }.query();
-        context! { name => shelved.name.clone(), query, n, books => shelved.set.books().len() }
+    let sets = site.catalogue.sets.iter().map(|loaded| {
+        let n = report::thousands(loaded.set.len());
+        let query = Filter { set: loaded.name.clone(), ..Filter::default() }.query();
+        context! { name => loaded.name.clone(), query, n, books => loaded.set.books().len() }
     });
     let view = context! {
         sets => sets.collect::<Vec<_>>(),
-        answerers => site.shelf.answerers.iter().map(|a| a.name.clone()).collect::<Vec<_>>(),
+        answerers => site.catalogue.answerers.iter().map(|a| a.name.clone()).collect::<Vec<_>>(),
     };
     Ok(view::page(StatusCode::OK, "home.html", site.shell(), view))
 }
@@ -37,16 +36,16 @@ pub async fn home(State(site): Shared) -> Answer {
 /// The questions that are asked for, a page of them.
 pub async fn list(State(site): Shared, Query(filter): Query<Filter>) -> Answer {
     aside(move || {
-        let shelf = &site.shelf;
-        let (number, shelved) = shelf.set(&filter.set);
-        let places = filter.places(shelf);
+        let catalogue = &site.catalogue;
+        let (number, loaded) = catalogue.set(&filter.set);
+        let places = filter.places(catalogue);
         let pages = places.len().div_ceil(PER_PAGE).max(1);
         let page = filter.page.parse::<usize>().unwrap_or(1).clamp(1, pages);
         let shown = places.iter().skip((page - 1) * PER_PAGE).take(PER_PAGE).map(|&place| {
-            let example = shelved.set.example(place);
-            let judged = judged(shelf, number, place);
+            let example = loaded.set.example(place);
+            let judged = judged(catalogue, number, place);
             context! {
-                id => address_of(&shelved.ids[place]),
+                id => address_of(&loaded.ids[place]),
                 about => Serde(About::of(&example)),
                 query => Serde(inside::query(&example.question, None)),
                 n_right => judged.iter().filter(|is_right| **is_right).count(),
@@ -62,7 +61,7 @@ pub async fn list(State(site): Shared, Query(filter): Query<Filter>) -> Answer {
             previous => (page > 1).then(|| other_page(page - 1)),
             next => (page < pages).then(|| other_page(page + 1)),
             query => Filter { page: String::new(), ..filter.clone() }.query(),
-            choices => choices(shelf, number),
+            choices => choices(catalogue, number),
             filter => Serde(&filter),
             longest_search => LONGEST_SEARCH,
         };
@@ -78,24 +77,28 @@ pub async fn question(
     Query(filter): Query<Filter>,
 ) -> Answer {
     aside(move || {
-        let shelf = &site.shelf;
+        let catalogue = &site.catalogue;
         let id = id.replace('.', "#");
         let found = || {
-            let (number, shelved) = shelf.set(&filter.set);
-            let here = shelved.place(&id).map(|place| (number, place));
-            let elsewhere =
-                || shelf.sets.iter().enumerate().find_map(|(n, set)| Some((n, set.place(&id)?)));
+            let (number, loaded) = catalogue.set(&filter.set);
+            let here = loaded.place(&id).map(|place| (number, place));
+            let elsewhere = || {
+                catalogue.sets.iter().enumerate().find_map(|(n, set)| Some((n, set.place(&id)?)))
+            };
             here.or_else(elsewhere)
         };
         let (number, place) = found().ok_or(Refusal::NotFound)?;
-        let shelved = &shelf.sets[number];
-        let set = excerpt(&shelved.set, &[place]);
-        let example = set.example(0);
-        let places = filter.places(shelf);
+        let loaded = &catalogue.sets[number];
+        let example = loaded.set.example(place);
+        let places = filter.places(catalogue);
         let at = places.partition_point(|&other| other < place);
-        let neighbour = |place: Option<&usize>| place.map(|&place| address_of(&shelved.ids[place]));
-        let looked =
-            Looked::of(shelf, (set.vocabulary(), &example), &filter.model, Some((number, place)));
+        let neighbour = |place: Option<&usize>| place.map(|&place| address_of(&loaded.ids[place]));
+        let looked = AnsweredQuestion::of(
+            catalogue,
+            (loaded.set.vocabulary(), &example),
+            &filter.model,
+            Some((number, place)),
+        );
         let switch = |model: &String| {
             (model.clone(), Filter { model: model.clone(), ..filter.clone() }.query())
         };
@@ -103,7 +106,7 @@ pub async fn question(
             switches => Serde(looked.models.iter().map(switch).collect::<Vec<_>>()),
             permanent => address_of(&id),
             id,
-            set => shelved.name.clone(),
+            set => loaded.name.clone(),
             about => Serde(About::of(&example)),
             looked => Serde(looked),
             previous => neighbour(at.checked_sub(1).and_then(|at| places.get(at))),
@@ -140,33 +143,37 @@ impl About {
 }
 
 /// Whether each answerer is right about a question, as far as it is known.
-fn judged(shelf: &Shelf, set: usize, place: usize) -> Vec<bool> {
-    shelf.answerers.iter().filter_map(|answerer| answerer.is_right(shelf, set, place)).collect()
+fn judged(catalogue: &Catalogue, set: usize, place: usize) -> Vec<bool> {
+    catalogue
+        .answerers
+        .iter()
+        .filter_map(|answerer| answerer.is_right(catalogue, set, place))
+        .collect()
 }
 
 /// What can be chosen in the filter.
-fn choices(shelf: &Shelf, set: usize) -> minijinja::Value {
-    let shelved = &shelf.sets[set];
+fn choices(catalogue: &Catalogue, set: usize) -> minijinja::Value {
+    let loaded = &catalogue.sets[set];
     let used: std::collections::BTreeSet<Option<usize>> =
-        (0..shelved.set.len()).map(|place| shelved.set.book(place)).collect();
+        (0..loaded.set.len()).map(|place| loaded.set.book(place)).collect();
     let books = used.into_iter().flatten().map(|book| {
-        let name = &shelved.set.books()[book].name;
+        let name = &loaded.set.books()[book].name;
         (name.clone(), report::book_title(name))
     });
-    let ready = shelf.answerers.iter().filter(|answerer| answerer.is_ready(set));
+    let ready = catalogue.answerers.iter().filter(|answerer| answerer.is_ready(set));
     context! {
-        sets => shelf.sets.iter().map(|set| set.name.clone()).collect::<Vec<_>>(),
+        sets => catalogue.sets.iter().map(|set| set.name.clone()).collect::<Vec<_>>(),
         classes => Serde(WordClass::ALL.map(|class| (class.code(), class.label()))),
         splits => Serde(Split::ALL.map(Split::code)),
         books => Serde(books.collect::<Vec<_>>()),
         answerers => ready.map(|answerer| answerer.name.clone()).collect::<Vec<_>>(),
-        is_waiting => shelf.answerers.iter().any(|a| a.is_model() && !a.is_ready(set)),
+        is_waiting => catalogue.answerers.iter().any(|a| a.is_model() && !a.is_ready(set)),
     }
 }
 
 /// A question with everybody's scores, and what one model looked at.
 #[derive(Serialize)]
-pub struct Looked {
+pub struct AnsweredQuestion {
     context: Vec<inside::Sentence>,
     query: inside::Sentence,
     candidates: Vec<Candidate>,
@@ -197,10 +204,10 @@ struct Column {
     is_right: Option<bool>,
 }
 
-impl Looked {
+impl AnsweredQuestion {
     /// Asks everybody. `stored` is the set and place of a question whose answers may be known.
     pub fn of(
-        shelf: &Shelf,
+        catalogue: &Catalogue,
         (words, example): (&Arc<Vocabulary>, &Example<'_>),
         model: &str,
         stored: Option<(usize, usize)>,
@@ -208,8 +215,8 @@ impl Looked {
         let question = &example.question;
         let mut explained: Vec<(&str, Explanation)> = Vec::new();
         let mut columns: Vec<(Column, Vec<f32>, usize)> = Vec::new();
-        for answerer in &shelf.answerers {
-            let asked = answerer.ask(words, question);
+        for answerer in &catalogue.answerers {
+            let asked = answerer.ask(stored.map(|(set, _)| set), words, question);
             let known = stored.and_then(|(set, place)| answerer.answered(set, place));
             let scored = match (&asked, known) {
                 (_, Some(known)) => Some((known.scores.clone(), known.chosen)),

@@ -10,7 +10,7 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use crate::own::{LONGEST, Passage};
-use crate::pages::explore::Looked;
+use crate::pages::explore::AnsweredQuestion;
 use crate::site::{Answer, Shared, Site, aside};
 use crate::view;
 
@@ -68,9 +68,14 @@ fn show(site: &Site, headers: &HeaderMap, form: &OwnForm, problem: &str) -> Resp
     };
     let sentences: Vec<Vec<Word>> = texts.iter().enumerate().map(sentence).collect();
     let question = gap.and_then(|(sentence, place)| passage.question(sentence, place));
-    let looked = question
-        .as_ref()
-        .map(|set| Looked::of(&site.shelf, (set.vocabulary(), &set.example(0)), &form.model, None));
+    let looked = question.as_ref().map(|set| {
+        AnsweredQuestion::of(
+            &site.catalogue,
+            (set.vocabulary(), &set.example(0)),
+            &form.model,
+            None,
+        )
+    });
     let view = context! {
         text => form.text.clone(),
         problem,

@@ -50,7 +50,7 @@ pub async fn list(State(site): Shared, headers: HeaderMap) -> Answer {
 fn show_list(site: &Site, headers: &HeaderMap, problem: &str) -> Answer {
     let view = context! {
         studies => Serde(study::list(site.store()?)?),
-        sets => site.shelf.sets.iter().map(|set| set.name.clone()).collect::<Vec<_>>(),
+        sets => site.catalogue.sets.iter().map(|set| set.name.clone()).collect::<Vec<_>>(),
         defaults => Serde(Settings::default()),
         problem,
         seal => site.form_seal(headers),
@@ -64,8 +64,8 @@ pub async fn create(State(site): Shared, headers: HeaderMap, Form(form): Form<Ne
     site.store()?;
     aside(move || {
         let made = settings(&form).and_then(|settings| {
-            let (_, shelved) = site.shelf.set(&form.set);
-            let deal = study::deal(&shelved.set, &settings)?;
+            let (_, loaded) = site.catalogue.set(&form.set);
+            let deal = study::deal(&loaded.set, &settings)?;
             let store = site.store.as_ref().expect("asked for above");
             study::create(store, &settings, &deal, token()?, (site.now)())
         });
