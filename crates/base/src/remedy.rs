@@ -28,8 +28,8 @@ pub enum Remedy {
     SelectCommon,
     /// Match the predictions to their question set, which fills in what their lines leave out.
     MatchToQuestions,
-    /// Leave out what is malformed and count it.
-    SkipMalformed,
+    /// Correct what is malformed, or leave it out and count it.
+    SkipMalformed { advice: &'static str },
     /// Look at how a book was read and split, or leave it out.
     InspectBook { path: PathBuf },
     /// A name that is like the one that was given.
@@ -139,7 +139,9 @@ impl fmt::Display for Remedy {
             Self::MatchToQuestions => f.write_str(
                 "lines need an `answer`; matching them to their question set fills it in",
             ),
-            Self::SkipMalformed => f.write_str("ask for malformed input to be skipped and counted"),
+            Self::SkipMalformed { advice } => {
+                write!(f, "{advice}; or ask for malformed input to be skipped and counted")
+            }
             Self::InspectBook { path } => {
                 write!(f, "check that {} is the whole book, or leave it out", path.display())
             }

@@ -24,7 +24,9 @@ pub fn worded(remedy: &Remedy) -> String {
         Remedy::RebuildLanguageModel => {
             "rebuild it: `goldilocks train` trains the model again, `goldilocks lm import` imports its ARPA file".into()
         }
-        Remedy::SkipMalformed => "`--skip-bad` skips malformed questions and reports how many".into(),
+        Remedy::SkipMalformed { advice } => {
+            format!("{advice}; `--skip-bad` skips malformed questions and reports how many")
+        }
         Remedy::InspectBook { path } => format!(
             "is this the whole book? `goldilocks tag {} | less` shows how it was split; `build --skip-bad` leaves it out",
             path.display()

@@ -59,7 +59,7 @@ pub(crate) fn question_set() -> QuestionSet {
     let mut ask = |context, query: &[_], candidates: &[_], class, split, book| {
         let (class, split, book) = (Some(class), Some(split), Some(book));
         let answer = Some(0);
-        set.push(NewQuestion { context, query, candidates, answer, class, split, book });
+        set.push(NewQuestion { context, query, candidates, answer, class, split, book }).unwrap();
     };
     use WordClass::{CommonNoun, NamedEntity};
     ask(4..7, &[the, BLANK, opened], &[door, jug], CommonNoun, Split::Valid, valid);

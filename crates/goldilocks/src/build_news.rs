@@ -86,13 +86,14 @@ fn read_and_build(options: &NewsOptions, reporter: &dyn Reporter) -> Result<News
     allocate(&mut articles, options.seed);
     let mut builder = NewsBuilder::new(options.seed, options.leads);
     for article in &articles {
-        builder.push(article);
+        builder.push(article)?;
     }
     if let Some(path) = &options.with {
         let all = SetOptions::all(options.skip_bad);
         let real = sets::open(path, &all, &[Split::Train], reporter)?;
         let training = real.examples().filter(|example| example.split == Some(Split::Train));
-        let pushed: Vec<bool> = training.map(|example| builder.push_real(&example)).collect();
+        let pushed: Vec<bool> =
+            training.map(|example| builder.push_real(&example)).collect::<Result<_, _>>()?;
         let n_left_out = pushed.iter().filter(|is_in| !**is_in).count();
         if n_left_out > 0 {
             warn(

@@ -35,7 +35,7 @@ pub fn convert(
     let format = options.format(output)?;
     let mut set = sets::open(input, &options.set, &options.set.splits, reporter)?;
     if let Some(seed) = options.anonymise {
-        set = questions::anonymise(&set, seed);
+        set = questions::anonymise(&set, seed)?;
     }
     let write = || -> Result<()> {
         Ok(match format {

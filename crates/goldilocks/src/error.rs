@@ -137,7 +137,7 @@ impl Error {
         let advice = |text: &'static str| Some(Remedy::advice(text));
         match self {
             Self::Corpus(error) => error.remedy(),
-            Self::Questions(error) => error.hint().map(Remedy::advice),
+            Self::Questions(error) => error.remedy(),
             Self::Ngram(error) => error.remedy(),
             Self::Numerics(error) => error.remedy(),
             Self::Models(error) => error.hint().map(Remedy::advice),

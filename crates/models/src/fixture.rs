@@ -54,7 +54,8 @@ pub fn set_of(asked: &[Asked<'_>]) -> QuestionSet {
             class: None,
             split,
             book,
-        });
+        })
+        .unwrap();
     }
     set
 }

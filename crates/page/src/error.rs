@@ -112,7 +112,7 @@ impl Error {
                 "`goldilocks serve --study FILE` prints the address to give to annotators"
                     .to_owned(),
             ),
-            Self::Questions(error) => error.hint(),
+            Self::Questions(error) => error.remedy().map(|remedy| remedy.to_string()),
             Self::Evaluation(error) => error.remedy().map(|remedy| remedy.to_string()),
             _ => None,
         }

@@ -16,7 +16,7 @@ pub fn excerpt(set: &QuestionSet, places: &[usize]) -> QuestionSet {
         let query: Vec<_> = intern(example.question.query);
         let candidates: Vec<_> = intern(example.question.candidates);
         let book = example.book.map(|name| book(&mut excerpt, name, example.split));
-        excerpt.push(NewQuestion {
+        let added = excerpt.push(NewQuestion {
             context,
             query: &query,
             candidates: &candidates,
@@ -25,6 +25,7 @@ pub fn excerpt(set: &QuestionSet, places: &[usize]) -> QuestionSet {
             split: example.split,
             book,
         });
+        added.expect("a part of a set breaks no rule that the set keeps");
     }
     excerpt
 }

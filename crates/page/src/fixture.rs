@@ -35,7 +35,8 @@ pub fn set() -> QuestionSet {
             class: Some(WordClass::ALL[n % 4]),
             split: Some(Split::Test),
             book: Some(book),
-        });
+        })
+        .unwrap();
     }
     set
 }

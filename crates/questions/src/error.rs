@@ -1,242 +1,217 @@
 //! What can go wrong on the way from books to questions and with question sets on disk: every message names
-//! the file and the place in it, and [`Error::hint`] says what to do.
+//! the file and the place in it, and [`Error::remedy`] says what can be done about it.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use crate::flaw::{Flaw, shown};
-use crate::{Rules, Split, WordClass};
-use base::nearest;
+use base::{Remedy, nearest};
+
+use crate::{BLANK_WORD, Rules, Split, WordClass};
 
 /// A result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why questions could not be built, read or written.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum Error {
     /// There is no such file or folder.
     #[error("{}: no such file or folder", path.display())]
-    Missing {
-        /// What was asked for.
-        path: PathBuf,
-    },
+    Missing { path: PathBuf },
     /// The operating system refused to read.
     #[error("{}: cannot be read: {cause}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The system's words.
-        cause: io::Error,
-    },
+    Read { path: PathBuf, cause: io::Error },
     /// The operating system refused to write.
     #[error("{}: cannot be written: {cause}", path.display())]
-    Write {
-        /// The file that was to be.
-        path: PathBuf,
-        /// The system's words.
-        cause: io::Error,
-    },
+    Write { path: PathBuf, cause: io::Error },
     /// The output is there already.
     #[error("{}: exists already", path.display())]
-    Exists {
-        /// The output.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// The output is a folder that holds other things than a question set.
-    #[error("{}: is not replaced: it holds `{entry}`, which is no part of a question set", path.display())]
-    ForeignFolder {
-        /// The output.
-        path: PathBuf,
-        /// One of those other things.
-        entry: String,
-    },
+    #[error("{}: is not replaced: it holds `{entry}`, which is not part of a question set", path.display())]
+    ForeignFolder { path: PathBuf, entry: String },
     /// The ending of a file name is none that holds questions.
     #[error("{}: unknown ending: expected `.txt`, `.jsonl`, `.parquet` or `.question`", path.display())]
-    UnknownEnding {
-        /// The file.
-        path: PathBuf,
-    },
+    UnknownEnding { path: PathBuf },
     /// A folder without questions.
     #[error(
         "{}: no question set: expected `manifest.toml`, files like `cbtest_NE_valid_2000ex.txt` or `.question` files",
         path.display()
     )]
-    NoSet {
-        /// The folder.
-        path: PathBuf,
-    },
+    NoSet { path: PathBuf },
     /// A file or folder of the right kind, with no question in it.
     #[error("{}: holds no question{}", path.display(), of(only, *only_class))]
-    Empty {
-        /// The file or folder.
-        path: PathBuf,
-        /// The splits that were asked for, if not all.
-        only: Option<Vec<Split>>,
-        /// The class that was asked for, if not all.
-        only_class: Option<WordClass>,
-    },
+    Empty { path: PathBuf, only: Option<Vec<Split>>, only_class: Option<WordClass> },
     /// Questions like CNN QA's, but none of CNN.
     #[error("{}: holds no question of CNN: all {left_out} are of another source", path.display())]
-    OtherSource {
-        /// The file or folder.
-        path: PathBuf,
-        /// How many there are.
-        left_out: usize,
-    },
+    OtherSource { path: PathBuf, left_out: usize },
     /// More text than a set can number.
     #[error("{}: holds more text than a question set can: expected fewer than 2³² words", path.display())]
-    TooLarge {
-        /// The file or folder.
-        path: PathBuf,
-    },
+    TooLarge { path: PathBuf },
     /// A question, or the line that it is on, is wrong.
-    #[error("{}{at}: {flaw}", path.display())]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// Where in the file.
-        at: At,
-        /// What is wrong.
-        flaw: Flaw,
-    },
+    #[error("{}{at}: {error}", path.display())]
+    Malformed { path: PathBuf, at: At, error: LineError },
+    /// A question cannot join a set that is made in memory.
+    #[error("{0}")]
+    Question(#[from] LineError),
+    /// This build of the crate cannot read or write Parquet.
+    #[error("{}: Parquet is not supported by this build", path.display())]
+    NoParquet { path: PathBuf },
     /// A Parquet file that its library cannot read.
-    #[error("{}: is no sound Parquet file: {reason}", path.display())]
-    Parquet {
-        /// The file.
-        path: PathBuf,
-        /// The library's words.
-        reason: String,
-    },
+    #[error("{}: invalid Parquet file: {reason}", path.display())]
+    Parquet { path: PathBuf, reason: String },
     /// A Parquet column that is missing or of another type.
     #[error("{}: column `{column}`: expected {expected}, found {found}", path.display())]
-    Column {
-        /// The file.
-        path: PathBuf,
-        /// The name of the column.
-        column: &'static str,
-        /// The type it should have.
-        expected: &'static str,
-        /// The type it has.
-        found: String,
-    },
+    Column { path: PathBuf, column: &'static str, expected: &'static str, found: String },
     /// A Parquet file that is packed in a way that this program can't unpack.
     #[error("{}: compression: expected none, SNAPPY, GZIP or ZSTD, found {found}", path.display())]
-    Compression {
-        /// The file.
-        path: PathBuf,
-        /// The compression of one of its columns.
-        found: String,
-    },
+    Compression { path: PathBuf, found: String },
     /// The compact form of another version of the program.
     #[error("{}: format version: expected {expected}, found {found}", path.display())]
-    Version {
-        /// The manifest.
-        path: PathBuf,
-        /// The version that this program reads.
-        expected: i64,
-        /// The version that the manifest gives.
-        found: i64,
-    },
+    Version { path: PathBuf, expected: i64, found: i64 },
     /// A compact form that is not as it was written.
     #[error("{}: is damaged: {reason}", path.display())]
-    Damaged {
-        /// The manifest or one of the files it names.
-        path: PathBuf,
-        /// What gives it away.
-        reason: String,
-    },
+    Damaged { path: PathBuf, reason: String },
     /// A word that the format of the output cannot hold.
     #[error("{}: question {question} cannot be written as {format}: it holds {}", path.display(), held(word))]
-    Unwritable {
-        /// The output.
-        path: PathBuf,
-        /// The format, in words.
-        format: &'static str,
-        /// The question's number, from 1.
-        question: usize,
-        /// The word, sentence or field.
-        word: String,
-    },
+    Unwritable { path: PathBuf, format: &'static str, question: usize, word: String },
     /// The running text of a book has something that its file cannot hold.
     #[error("{}: book `{book}` cannot be written as running text: it holds {}", path.display(), held(text))]
-    UnwritableBook {
-        /// The output.
-        path: PathBuf,
-        /// The book.
-        book: String,
-        /// The sentence or name.
-        text: String,
-    },
+    UnwritableBook { path: PathBuf, book: String, text: String },
     /// The released layout has one file for each class and split.
     #[error("{}: {what} has no {missing}: the released layout has one file for each", path.display())]
-    NoOrigin {
-        /// The output.
-        path: PathBuf,
-        /// The question or book.
-        what: String,
-        /// `class` or `split`.
-        missing: &'static str,
-    },
+    NoOrigin { path: PathBuf, what: String, missing: &'static str },
     /// The book has no room for a context and a query.
     #[error(
         "{}: only {found} sentence{} found: a question needs {needed}",
         path.display(), if *found == 1 { " was" } else { "s were" }
     )]
-    TooFewSentences {
-        /// The book's file.
-        path: PathBuf,
-        /// Its sentences.
-        found: usize,
-        /// The context and the query.
-        needed: usize,
-    },
+    TooFewSentences { path: PathBuf, found: usize, needed: usize },
     /// Not one word of the books can be asked for.
     #[error(
         "no question could be built from {n_books} {} with {n_sentences} sentences: \
          of {n_refused} words that could be asked for, none has {n_candidates} candidates in its context",
         if *n_books == 1 { "book" } else { "books" }
     )]
-    NoQuestions {
-        /// How many books there were.
-        n_books: usize,
-        /// Their sentences.
-        n_sentences: usize,
-        /// Words that could be asked for but for the candidates.
-        n_refused: usize,
-        /// The candidates of a question.
-        n_candidates: usize,
-    },
+    NoQuestions { n_books: usize, n_sentences: usize, n_refused: usize, n_candidates: usize },
     /// Two books have the same name, and might be in two splits.
     #[error("two books are named `{name}`: expected a name for each book")]
-    SameName {
-        /// The name.
-        name: String,
-    },
+    SameName { name: String },
     /// No line of the file of splits is about this book.
     #[error("{}: no line gives the split of `{book}`", path.display())]
-    NoSplit {
-        /// The file of splits.
-        path: PathBuf,
-        /// The book.
-        book: String,
-    },
+    NoSplit { path: PathBuf, book: String },
     /// There is no such rule.
     #[error("unknown rule `{rule}`")]
-    UnknownRule {
-        /// As it was given.
-        rule: String,
-    },
+    UnknownRule { rule: String },
     /// A rule that can't be followed.
     #[error("rule `{rule}`: expected {expected}, found `{found}`")]
-    Rule {
-        /// The field of [`Rules`].
-        rule: String,
-        /// What it may be.
-        expected: String,
-        /// What it is.
-        found: String,
-    },
+    Rule { rule: String, expected: String, found: String },
+}
+
+/// What is wrong with a question or with a line of a file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
+pub enum LineError {
+    /// The file stops inside a question.
+    #[error(
+        "the file ends in the middle of a question: expected {expected}, found the end of the file"
+    )]
+    Cut { expected: &'static str },
+    /// The lines of a question are numbered 1, 2, 3, …
+    #[error("lines are not numbered as expected: expected `{expected}`, found {}", shown(found))]
+    Numbering { expected: usize, found: String },
+    /// No empty line after the query.
+    #[error("a question continues after its query: expected an empty line, found {}", shown(found))]
+    AfterQuery { found: String },
+    /// The query's line has other fields than query, answer, nothing, candidates.
+    #[error(
+        "the query's line is not as expected: expected `query TAB answer TAB TAB candidates`, found {found}"
+    )]
+    Fields { found: String },
+    /// A line that ends in CR LF.
+    #[error("the line ends in a carriage return: expected Unix line ends")]
+    CarriageReturn,
+    /// Bytes that are no UTF-8.
+    #[error("the text is not UTF-8")]
+    NotUtf8,
+    /// A query without a blank, or with several.
+    #[error("the query has {}: expected the word `{BLANK_WORD}` once, found it {found} times", if *found == 0 { "no blank" } else { "several blanks" })]
+    Blanks { found: usize },
+    /// A question to which there is no choice.
+    #[error("too few candidates: expected two or more, found {found}")]
+    FewCandidates { found: usize },
+    /// The same candidate twice.
+    #[error("the candidate {} is there twice: expected distinct candidates", shown(candidate))]
+    DoubledCandidate { candidate: String },
+    /// The right answer can't be chosen.
+    #[error(
+        "the answer is not among the candidates: expected one of {}, found {}",
+        shown(candidates),
+        shown(answer)
+    )]
+    AnswerNotAmongCandidates { answer: String, candidates: String },
+    /// A context that is not a range of sentences of the set.
+    #[error("the context {start}..{end} is not a range of the {n_sentences} sentences")]
+    Context { start: usize, end: usize, n_sentences: usize },
+    /// A reference to something that the set does not hold.
+    #[error("{what} {found} does not exist: there are {len}")]
+    OutOfRange { what: &'static str, len: usize, found: usize },
+    /// A line that is not JSON at all.
+    #[error("the line is not a JSON object: {reason}")]
+    Json { reason: String },
+    /// A JSON key or table column with a value that it can't have.
+    #[error("`{key}`: expected {expected}, found {found}")]
+    Value { key: &'static str, expected: &'static str, found: String },
+    /// A line of CNN QA that is not as expected.
+    #[error("{0}")]
+    News(Box<LineError>),
+    /// A line that is no news article.
+    #[error("{0}")]
+    Article(Box<LineError>),
+    /// A query of CNN QA without a missing entity, or with several.
+    #[error(
+        "the query has {}: expected the word `@placeholder` once, found it {found} times",
+        if *found == 0 { "no blank" } else { "several blanks" }
+    )]
+    Placeholders { found: usize },
+    /// The right answer is no entity of the article.
+    #[error(
+        "the answer is not in the article: expected one of its {n_entities} entities, found {}",
+        shown(answer)
+    )]
+    AnswerNotInArticle { answer: String, n_entities: usize },
+    /// An article to which there is no choice.
+    #[error("too few entities in the article: expected two or more like `@entity0`, found {found}")]
+    FewEntities { found: usize },
+    /// More candidates than an article can have.
+    #[error("too many candidates: expected at most {most}, found {found}")]
+    ManyCandidates { found: usize, most: usize },
+    /// Two parts of a `.question` file that are not apart.
+    #[error("expected an empty line after {after}, found {}", shown(found))]
+    NoEmptyLine { after: &'static str, found: String },
+    /// A line of the entity map that is none.
+    #[error(
+        "a line of the entity map is not as expected: expected `@entity0:NAME`, found {}",
+        shown(found)
+    )]
+    EntityMap { found: String },
+    /// An entity of article or query that the entity map leaves out.
+    #[error("the entity map ends without `{entity}`, which is in the article or the query")]
+    NotInEntityMap { entity: String },
+    /// A line of a file of splits that does not give the split of a book.
+    #[error("expected `train`, `valid` or `test`, a tab and a file name, found {}", shown(found))]
+    SplitLine { found: String },
+    /// Two lines of a file of splits are about one book.
+    #[error("`{book}` is given a split twice: it is in line {first} too")]
+    SplitTwice { book: String, first: usize },
+    /// More text than a set can number.
+    #[error(
+        "the file holds more text than a question set can: expected less than 4 GiB of distinct sentences, queries and candidates"
+    )]
+    TooLarge,
 }
 
 /// Where in a file something is wrong.
@@ -258,73 +233,146 @@ impl fmt::Display for At {
 }
 
 impl Error {
-    /// What to do about it, where there is something.
-    pub fn hint(&self) -> Option<String> {
+    /// What can be done about it, where there is something.
+    pub fn remedy(&self) -> Option<Remedy> {
         Some(match self {
-            Error::Missing { .. } | Error::NoSet { .. } => {
-                "`goldilocks build -o DIR` makes a question set, `goldilocks fetch cbt` gets the released one".into()
+            Self::Missing { .. } | Self::NoSet { .. } => Remedy::BuildQuestions,
+            Self::Read { .. } => Remedy::advice("check that it is a file and that you can read it"),
+            Self::Write { path, cause } if cause.kind() == io::ErrorKind::StorageFull => {
+                let path = path.display();
+                Remedy::advice(format!(
+                    "free some space on the disk of `{path}`, or choose another place"
+                ))
             }
-            Error::Read { .. } => "is it a file that you may read?".into(),
-            Error::Write { path, cause } if cause.kind() == io::ErrorKind::StorageFull => {
-                format!("nothing was left behind; make room on the disk of `{}`, or choose another place", path.display())
+            Self::Write { .. } => {
+                Remedy::advice("nothing was left behind; check that you can write there")
             }
-            Error::Write { .. } => "nothing was left behind; may you write there?".into(),
-            Error::Exists { .. } => "`--force` replaces it".into(),
-            Error::ForeignFolder { .. } => "choose a new folder; only a question set is replaced".into(),
-            Error::UnknownEnding { .. } => {
-                "a question set is a folder, or a file of CBT text (.txt), JSON lines (.jsonl), Parquet (.parquet) or CNN QA (.question)".into()
+            Self::Exists { .. } => Remedy::Overwrite,
+            Self::ForeignFolder { .. } => Remedy::ChooseNewFolder,
+            Self::UnknownEnding { .. } => Remedy::advice(
+                "a question set is a folder, or a file of CBT text (.txt), JSON lines (.jsonl), Parquet (.parquet) \
+                 or CNN QA (.question)",
+            ),
+            Self::Empty { only: Some(_), .. } | Self::Empty { only_class: Some(_), .. } => {
+                Remedy::ChangeSelection
             }
-            Error::Empty { only_class: Some(_), .. } => {
-                "`goldilocks stats` lists the splits and classes that are there; `--on` and `--class` choose among them"
-                    .into()
+            Self::Empty { .. } => {
+                Remedy::advice("check that it is the right file and that it is complete")
             }
-            Error::Empty { only: Some(_), .. } => {
-                "`goldilocks stats` lists the splits that are there; `--on` chooses among them".into()
+            Self::OtherSource { .. } => Remedy::advice(
+                "name the folder `dailymail` itself to read it; in JSON lines leave `source` out",
+            ),
+            Self::TooLarge { .. } => Remedy::advice("split it into several"),
+            Self::Malformed { error, .. } | Self::Question(error) => error.remedy(),
+            Self::Parquet { .. } | Self::Damaged { .. } => {
+                Remedy::advice("the file was cut or changed; copy it again, or make it again")
             }
-            Error::Empty { .. } => "is this the right file, and was it written to its end?".into(),
-            Error::OtherSource { .. } => {
-                "name the folder `dailymail` itself to read it; in JSON lines leave `source` out".into()
+            Self::Column { .. } => Remedy::advice(
+                "the columns are those of the public `cbt` data set: sentences, question, answer, options",
+            ),
+            Self::Compression { .. } => {
+                Remedy::advice("write it again with another compression, for example `zstd`")
             }
-            Error::TooLarge { .. } => "split it into several".into(),
-            Error::Malformed { flaw, .. } => return flaw.hint(),
-            Error::Parquet { .. } | Error::Damaged { .. } => {
-                "the file was cut or changed; copy it again, or make it anew".into()
+            Self::NoParquet { .. } => Remedy::advice(
+                "compile with the feature `parquet`, or convert the file to JSON lines with a program that has it",
+            ),
+            Self::Version { .. } => Remedy::advice(
+                "build the set again with this version, or read it with the version that wrote it",
+            ),
+            Self::Unwritable { .. } | Self::UnwritableBook { .. } => {
+                Remedy::advice("write it as the compact form, which holds any text")
             }
-            Error::Column { .. } => {
-                "the columns are those of the public `cbt` data set: sentences, question, answer, options".into()
+            Self::TooFewSentences { path, .. } => Remedy::InspectBook { path: path.clone() },
+            Self::NoQuestions { .. } => Remedy::advice(
+                "a question asks for a noun, verb or preposition that also occurs in the sentences just before it: \
+                 check that this is running text in English",
+            ),
+            Self::SameName { .. } => Remedy::advice("rename one of the files"),
+            Self::NoSplit { path, book } => Remedy::advice(format!(
+                "add a line to {}: `train`, `valid` or `test`, a tab, `{book}.txt`",
+                path.display()
+            )),
+            Self::UnknownRule { rule } => rules_like(rule),
+            Self::Rule { .. } => return None,
+            Self::NoOrigin { .. } => {
+                Remedy::advice("write it as one .txt file, as JSON lines or as the compact form")
             }
-            Error::Compression { .. } => "write it again with another compression, for example `zstd`".into(),
-            Error::Version { .. } => {
-                "make the set anew with this version of goldilocks, or read it with the version that wrote it".into()
-            }
-            Error::Unwritable { .. } => "write it as the compact form, which holds any word".into(),
-            Error::UnwritableBook { .. } => "write it as the compact form, which holds any text".into(),
-            Error::TooFewSentences { path, .. } => {
-                format!(
-                    "is this the whole book? `goldilocks tag {} | less` shows how it was split; `build --skip-bad` leaves it out",
-                    path.display()
-                )
-            }
-            Error::NoQuestions { .. } => {
-                "a question asks for a noun, verb or preposition that also stands in the sentences just before it: \
-                 is this running text in English?".into()
-            }
-            Error::SameName { .. } => "rename one of the files".into(),
-            Error::NoSplit { path, book } => {
-                format!("add a line to {}: `train`, `valid` or `test`, a tab, `{book}.txt`", path.display())
-            }
-            Error::UnknownRule { rule } => rules_like(rule),
-            Error::Rule { .. } => return None,
-            Error::NoOrigin { .. } => "write it as one .txt file, as JSON lines or as the compact form".into(),
         })
     }
 }
 
-fn rules_like(rule: &str) -> String {
+impl LineError {
+    fn remedy(&self) -> Remedy {
+        let advice = match self {
+            Self::Cut { .. } => "the file was cut; copy or download it again",
+            Self::Numbering { .. } | Self::AfterQuery { .. } => {
+                "a question is lines numbered from 1, the query last, and then an empty line"
+            }
+            Self::Fields { .. } => "candidates are joined by `|`; the field before them is empty",
+            Self::CarriageReturn => "`tr -d '\\r' < IN.txt > OUT.txt` makes Unix line ends",
+            Self::NotUtf8 => {
+                "`iconv -f WINDOWS-1252 -t UTF-8 IN > OUT` converts the commonest other encoding"
+            }
+            Self::Blanks { .. } => {
+                "the missing word of the query, and nothing else, is written `XXXXX`"
+            }
+            Self::FewCandidates { .. } | Self::DoubledCandidate { .. } => {
+                "a question has two or more different candidates"
+            }
+            Self::AnswerNotAmongCandidates { .. } => {
+                "case counts; an answer that is unknown is left empty"
+            }
+            Self::Context { .. } | Self::OutOfRange { .. } => {
+                "push sentences, books and candidates before the question that refers to them"
+            }
+            Self::News(error) if matches!(**error, Self::Json { .. } | Self::Value { .. }) => {
+                let advice =
+                    "a question of CNN QA has `document`, `question`, `answer`, `url` and `split`";
+                return Remedy::SkipMalformed { advice };
+            }
+            Self::News(error) => return error.remedy(),
+            Self::Article(_) => {
+                let advice = "an article has `sentences`, perhaps `split` and `id`";
+                return Remedy::SkipMalformed { advice };
+            }
+            Self::Placeholders { .. } => {
+                let advice = "the missing entity of the query is written `@placeholder`";
+                return Remedy::SkipMalformed { advice };
+            }
+            Self::AnswerNotInArticle { .. }
+            | Self::FewEntities { .. }
+            | Self::ManyCandidates { .. } => {
+                let advice =
+                    "all entities of the article, `@entity0`, `@entity1`, …, are candidates";
+                return Remedy::SkipMalformed { advice };
+            }
+            Self::NoEmptyLine { .. } => {
+                let advice = "a .question file is URL, article, query, answer and entity map, \
+                              with empty lines between them";
+                return Remedy::SkipMalformed { advice };
+            }
+            Self::EntityMap { .. } | Self::NotInEntityMap { .. } => {
+                let advice = "the file may have been cut; copy it again";
+                return Remedy::SkipMalformed { advice };
+            }
+            Self::SplitLine { .. } => {
+                "further columns may follow, and the first line may be a header"
+            }
+            Self::SplitTwice { .. } => "leave one of the lines out: a book is in one split only",
+            Self::TooLarge => "split the file into several",
+            Self::Json { .. } | Self::Value { .. } => {
+                "a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`"
+            }
+        };
+        Remedy::advice(advice)
+    }
+}
+
+fn rules_like(rule: &str) -> Remedy {
     let names = Rules::names();
     match nearest(rule, names.iter().map(String::as_str)) {
-        Some(name) => format!("did you mean `{name}`?"),
-        None => format!("the rules are `{}`", names.join("`, `")),
+        Some(name) => Remedy::DidYouMean { name: name.to_owned() },
+        None => Remedy::advice(format!("the rules are `{}`", names.join("`, `"))),
     }
 }
 
@@ -338,4 +386,18 @@ fn of(only: &Option<Vec<Split>>, class: Option<WordClass>) -> String {
 /// As [`shown`], for what is about to be written.
 fn held(text: &str) -> String {
     if text.is_empty() { "an empty word".to_owned() } else { shown(text) }
+}
+
+/// The beginning of what was found, in back-ticks, visible and short enough for a message.
+pub(crate) fn shown(found: &str) -> String {
+    const MOST: usize = 60;
+    let is_hidden = |c: char| c.is_control() || c == '\u{feff}';
+    let escape =
+        |c: char| if is_hidden(c) { c.escape_default().to_string() } else { c.to_string() };
+    let beginning: String = found.chars().take(MOST).map(escape).collect();
+    match found.chars().nth(MOST) {
+        _ if found.is_empty() => "nothing".to_owned(),
+        Some(_) => format!("`{beginning}…`"),
+        None => format!("`{beginning}`"),
+    }
 }

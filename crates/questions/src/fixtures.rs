@@ -52,7 +52,8 @@ pub(crate) fn push_question(set: &mut QuestionSet, book: usize, class: WordClass
         class: Some(class),
         split,
         book: Some(book),
-    });
+    })
+    .unwrap();
 }
 
 /// A question with its words spelt out.
@@ -189,15 +190,17 @@ fn set(sentences: &[Vec<&str>], draws: &[Draw]) -> QuestionSet {
             }
         }
         let book = draw.book.as_ref().map(|index| index.index(2));
-        let question = set.push(NewQuestion {
-            context,
-            query: &query,
-            candidates: &candidates,
-            answer,
-            class: draw.class,
-            split: book.and_then(|book| set.books()[book].split),
-            book,
-        });
+        let question = set
+            .push(NewQuestion {
+                context,
+                query: &query,
+                candidates: &candidates,
+                answer,
+                class: draw.class,
+                split: book.and_then(|book| set.books()[book].split),
+                book,
+            })
+            .unwrap();
         let is_plain = draw.candidates.iter().all(|word| !word.is_empty() && !word.contains('|'));
         if draw.has_empty_fields && is_plain {
             set.keep_candidate_field(question, format!("{}||", draw.candidates.join("|")));
@@ -248,14 +251,15 @@ pub(crate) fn bears(n: usize) -> QuestionSet {
             class: Some(WordClass::CommonNoun),
             split: Some(Split::Valid),
             book: None,
-        });
+        })
+        .unwrap();
     }
     set
 }
 
 /// Whatever a test writes, in the words that a user reads.
 pub(crate) fn told(error: &crate::Error) -> String {
-    match error.hint() {
+    match error.remedy() {
         Some(hint) => format!("error: {error}\nhint: {hint}\n"),
         None => format!("error: {error}\n"),
     }

@@ -207,7 +207,8 @@ mod tests {
                 class: None,
                 split,
                 book: None,
-            });
+            })
+            .unwrap();
         }
         set
     }
@@ -238,7 +239,8 @@ mod tests {
             class: None,
             split: None,
             book: None,
-        });
+        })
+        .unwrap();
         assert_eq!(set.all_ids().len(), 4);
     }
 
@@ -269,7 +271,7 @@ mod tests {
                 book: None,
             };
             change(&mut question);
-            set.push(question);
+            set.push(question).unwrap();
             set
         };
         let book = |name: &str, sentences| {
@@ -286,7 +288,6 @@ mod tests {
             question(&set, |question| question.answer = None),
             question(&set, |question| question.class = Some(WordClass::Verb)),
             question(&set, |question| question.context = 1..1),
-            question(&set, |question| question.candidates = &question.candidates[..1]),
             question(&book("Bears", 0..0), |_| ()),
             question(&book("Bears", 0..0), |question| question.book = Some(0)),
             book("Bears", 0..1),

@@ -8,7 +8,6 @@ mod error;
 mod explanation;
 #[cfg(test)]
 mod fixtures;
-mod flaw;
 pub mod formats;
 mod id;
 mod inspect;
@@ -23,9 +22,8 @@ pub use build::{
     BookQuestions, Builder, Built, CandidateOrder, Counts, FillUp, Instance, Per, Rules, Shortfall,
     SplitFile, draw_splits,
 };
-pub use error::{At, Error, Result};
+pub use error::{At, Error, LineError, Result};
 pub use explanation::{Explanation, Span};
-pub use flaw::Flaw;
 pub use formats::base128::Damage;
 pub use formats::open::{OpenOptions, Warnings};
 pub use formats::output::write_file;

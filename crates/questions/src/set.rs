@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use base::{Vocabulary, WordId};
 
+use crate::error::LineError;
 use crate::id::{Hash, Ids};
 use crate::{Example, Question, Sentences, Split, WordClass};
 
@@ -29,6 +30,9 @@ pub struct QuestionSet {
     candidates: Vec<WordId>,
     candidate_fields: BTreeMap<usize, String>,
     ids: Ids,
+    /// Words of sentences, of queries and of candidates, each: what 32 bits can count.
+    max_words: usize,
+    is_too_large: bool,
 }
 
 /// A book that questions come from, with its running text: a range of the set's sentences, empty where
@@ -88,6 +92,8 @@ impl Default for QuestionSet {
             candidates: Vec::new(),
             candidate_fields: BTreeMap::new(),
             ids: Ids::default(),
+            max_words: u32::MAX as usize,
+            is_too_large: false,
         }
     }
 }
@@ -185,7 +191,10 @@ impl QuestionSet {
         self.candidate_fields.get(&index).map(String::as_str)
     }
 
-    /// Appends a sentence; gives its number.
+    /// Appends a sentence; returns its index.
+    ///
+    /// A set holds fewer than 2³² words. A sentence that would exceed that is not stored, and every later
+    /// [`Self::push`] fails.
     pub fn push_sentence(&mut self, words: impl IntoIterator<Item = WordId>) -> usize {
         self.words.extend(words);
         self.end_sentence()
@@ -196,9 +205,14 @@ impl QuestionSet {
         self.words.push(word);
     }
 
-    /// Ends the sentence of the words that were pushed; gives its number.
+    /// Ends the sentence of the words that were pushed; returns its index.
     pub(crate) fn end_sentence(&mut self) -> usize {
-        self.sentence_ends.push(narrow(self.words.len()));
+        if self.words.len() > self.max_words {
+            self.is_too_large = true;
+            self.drop_sentence();
+            return self.n_sentences();
+        }
+        self.sentence_ends.push(self.words.len() as u32);
         self.sentence_ends.len() - 1
     }
 
@@ -207,25 +221,21 @@ impl QuestionSet {
         &self.words[self.sentence_ends.last().map_or(0, |&end| end as usize)..]
     }
 
-    /// Takes them back.
+    /// Removes them.
     pub(crate) fn drop_sentence(&mut self) {
         self.words.truncate(self.words.len() - self.open_sentence().len());
     }
 
-    /// Appends sentences of a set that has the same vocabulary; gives their numbers here.
+    /// Appends sentences of a set that has the same vocabulary; returns their indices here.
     pub(crate) fn push_sentences(
         &mut self,
         from: &QuestionSet,
         range: Range<usize>,
     ) -> Range<usize> {
         let first = self.n_sentences();
-        let start = range.start.checked_sub(1).map_or(0, |before| from.sentence_ends[before]);
-        let ends = &from.sentence_ends[range];
-        let end = ends.last().copied().unwrap_or(start);
-        let moved = narrow(self.words.len());
-        self.words.extend_from_slice(&from.words[start as usize..end as usize]);
-        narrow(self.words.len());
-        self.sentence_ends.extend(ends.iter().map(|end| end - start + moved));
+        from.sentences(range)
+            .iter()
+            .for_each(|words| _ = self.push_sentence(words.iter().copied()));
         first..self.n_sentences()
     }
 
@@ -235,28 +245,71 @@ impl QuestionSet {
         self.books.len() - 1
     }
 
-    /// Appends a question; gives its place.
+    /// Appends a question; returns its index.
     ///
-    /// # Panics
-    /// If the query does not hold [`BLANK`]: readers check that first and name the line.
-    pub fn push(&mut self, question: NewQuestion<'_>) -> usize {
-        self.ids = Ids::default();
+    /// # Errors
+    /// [`LineError::Blanks`], [`LineError::FewCandidates`] or [`LineError::DoubledCandidate`] for a question that
+    /// breaks the rules of §2, [`LineError::Context`] or [`LineError::OutOfRange`] where it refers to what the set does not hold, and
+    /// [`LineError::TooLarge`] for the 2³²nd word.
+    pub fn push(&mut self, question: NewQuestion<'_>) -> Result<usize, LineError> {
+        self.check(question.query, question.candidates)?;
+        let within = |what, found: Option<usize>, len: usize| match found {
+            Some(found) if found >= len => Err(LineError::OutOfRange { what, len, found }),
+            _ => Ok(()),
+        };
+        let words = question.query.iter().chain(question.candidates).map(|word| word.index());
+        within("word", words.max(), self.vocabulary.len())?;
+        let Range { start, end } = question.context;
+        if start > end || end > self.n_sentences() {
+            return Err(LineError::Context { start, end, n_sentences: self.n_sentences() });
+        }
+        within("candidate", question.answer, question.candidates.len())?;
+        within("book", question.book, self.books.len())?;
+        self.push_checked(question)
+    }
+
+    /// Checks the rules that every question keeps (§2): one blank, two or more distinct candidates.
+    pub(crate) fn check(&self, query: &[WordId], candidates: &[WordId]) -> Result<(), LineError> {
+        let found = query.iter().filter(|&&word| word == BLANK).count();
+        if found != 1 {
+            return Err(LineError::Blanks { found });
+        }
+        if candidates.len() < 2 {
+            return Err(LineError::FewCandidates { found: candidates.len() });
+        }
+        let mut sorted = candidates.to_vec();
+        sorted.sort_unstable();
+        match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => {
+                let candidate = self.vocabulary.word(pair[0]).to_owned();
+                Err(LineError::DoubledCandidate { candidate })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Appends a question that comes from another set.
+    pub(crate) fn push_checked(&mut self, question: NewQuestion<'_>) -> Result<usize, LineError> {
+        let [query, candidates] = [self.queries.len(), self.candidates.len()];
+        let ends = [query + question.query.len(), candidates + question.candidates.len()];
+        if self.is_too_large || ends.iter().any(|&end| end > self.max_words) {
+            return Err(LineError::TooLarge);
+        }
         let blank = question.query.iter().position(|&word| word == BLANK);
-        let query = narrow(self.queries.len());
+        self.ids = Ids::default();
         self.queries.extend_from_slice(question.query);
-        let candidates = narrow(self.candidates.len());
         self.candidates.extend_from_slice(question.candidates);
         self.records.push(Record {
-            context: narrow(question.context.start)..narrow(question.context.end),
-            query: query..narrow(self.queries.len()),
-            candidates: candidates..narrow(self.candidates.len()),
-            blank: narrow(blank.expect("a query has a blank")),
-            answer: question.answer.map(narrow),
+            context: question.context.start as u32..question.context.end as u32,
+            query: query as u32..ends[0] as u32,
+            candidates: candidates as u32..ends[1] as u32,
+            blank: blank.unwrap_or(0) as u32,
+            answer: question.answer.map(|answer| answer as u32),
             class: question.class,
             split: question.split,
-            book: question.book.map(narrow),
+            book: question.book.map(|book| book as u32),
         });
-        self.records.len() - 1
+        Ok(self.records.len() - 1)
     }
 
     /// Takes over the ids of all questions from a file.
@@ -291,10 +344,79 @@ impl QuestionSet {
     }
 }
 
-fn narrow(value: usize) -> u32 {
-    u32::try_from(value).expect("a question set holds fewer than 2³² words")
-}
-
 fn usize_range(range: &Range<u32>) -> Range<usize> {
     range.start as usize..range.end as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::bears;
+
+    #[test]
+    fn a_question_that_breaks_the_rules_or_refers_to_nothing_is_refused() {
+        let mut set = bears(1);
+        let [bear, bed] = ["bear", "bed"].map(|word| set.intern(word));
+        let question = NewQuestion {
+            context: 0..1,
+            query: &[bear, BLANK],
+            candidates: &[bear, bed],
+            answer: Some(1),
+            class: None,
+            split: None,
+            book: None,
+        };
+        let unknown = WordId(99);
+        let wrong = [
+            NewQuestion { query: &[bear], ..question.clone() },
+            NewQuestion { query: &[BLANK, BLANK], ..question.clone() },
+            NewQuestion { query: &[BLANK, unknown], ..question.clone() },
+            NewQuestion { candidates: &[bear], answer: None, ..question.clone() },
+            NewQuestion { candidates: &[bear, bed, bear], ..question.clone() },
+            NewQuestion { candidates: &[bear, unknown], ..question.clone() },
+            NewQuestion { context: 0..3, ..question.clone() },
+            NewQuestion { context: 3..3, ..question.clone() },
+            NewQuestion { context: Range { start: 1, end: 0 }, ..question.clone() },
+            NewQuestion { answer: Some(2), ..question.clone() },
+            NewQuestion { book: Some(0), ..question.clone() },
+        ];
+        let messages: Vec<String> =
+            wrong.map(|question| set.push(question).unwrap_err().to_string()).into();
+        expect_test::expect![[r#"
+            the query has no blank: expected the word `XXXXX` once, found it 0 times
+            the query has several blanks: expected the word `XXXXX` once, found it 2 times
+            word 99 does not exist: there are 15
+            too few candidates: expected two or more, found 1
+            the candidate `bear` is there twice: expected distinct candidates
+            word 99 does not exist: there are 15
+            sentence 3 does not exist: there are 3
+            sentence 3 does not exist: there are 3
+            context 1 does not exist: there are 1
+            candidate 2 does not exist: there are 2
+            book 0 does not exist: there are 0"#]]
+        .assert_eq(&messages.join("\n"));
+        assert_eq!((set.len(), set.push(question)), (1, Ok(1)));
+    }
+
+    #[test]
+    fn more_words_than_can_be_counted_are_an_error() {
+        let mut set = bears(1);
+        let example = set.clone();
+        let example = example.example(0).question;
+        let question = NewQuestion {
+            context: 0..1,
+            query: example.query,
+            candidates: example.candidates,
+            answer: None,
+            class: None,
+            split: None,
+            book: None,
+        };
+        set.max_words = set.words.len() + 1;
+        assert_eq!(set.push(question.clone()), Ok(1));
+        let n_sentences = set.n_sentences();
+        set.push_sentence([BLANK, BLANK]);
+        assert_eq!(set.n_sentences(), n_sentences);
+        assert_eq!(set.push(question), Err(LineError::TooLarge));
+    }
 }

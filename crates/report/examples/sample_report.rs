@@ -147,7 +147,8 @@ fn ask(set: &mut QuestionSet, rng: &mut impl Rng, split: Split, class: Option<Wo
         class,
         split: Some(split),
         book: Some(book),
-    });
+    })
+    .unwrap();
 }
 
 /// A simulated run for each of the paper's rows but one, and one beyond the paper.

@@ -41,7 +41,8 @@ pub fn set_of(n_books: usize, split: Split) -> QuestionSet {
                 class: Some(class),
                 split,
                 book: Some(book),
-            });
+            })
+            .unwrap();
         }
     }
     set

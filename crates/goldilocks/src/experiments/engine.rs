@@ -97,7 +97,7 @@ impl Engine<'_> {
 
     /// The row's answers, one run per seed or ensemble.
     pub fn runs<'s>(&'s self, row: &PlannedRow) -> Result<Vec<Run<'s>>> {
-        let index = self.index(row);
+        let index = self.index(row)?;
         let trainings = self.trainings(row);
         let run = |members: &[Training<'_>]| -> Result<Run<'s>> {
             let seed = members[0].seed;
@@ -127,7 +127,7 @@ impl Engine<'_> {
 
     /// The answers of rows as one, a run for each seed that all of them have.
     pub fn combined_runs<'s>(&'s self, name: &str, rows: &[&PlannedRow]) -> Result<Vec<Run<'s>>> {
-        let index = self.index(rows[0]);
+        let index = self.index(rows[0])?;
         let n_seeds = rows.iter().map(|row| row.seeds).min().unwrap_or(0);
         let run = |number: usize| -> Result<Run<'s>> {
             let read = |splits: &[Split]| -> Result<Vec<Predictions>> {
@@ -145,9 +145,9 @@ impl Engine<'_> {
         (0..n_seeds).map(run).collect()
     }
 
-    fn index(&self, row: &PlannedRow) -> QuestionIndex<'_> {
+    fn index(&self, row: &PlannedRow) -> Result<QuestionIndex<'_>> {
         let splits = if self.splits.is_empty() { &Split::ALL[..] } else { &self.splits };
-        QuestionIndex::of_splits(self.questions(row), splits)
+        Ok(QuestionIndex::of_splits(self.questions(row)?, splits))
     }
 
     /// What the first seed of a row looked at; nothing for models that look at nothing in particular.
@@ -187,12 +187,15 @@ impl Engine<'_> {
         self.splits.iter().copied().chain(is_new.then_some(Split::Valid)).collect()
     }
 
-    fn questions(&self, row: &PlannedRow) -> &QuestionSet {
-        if row.anonymise {
-            self.anonymised.get_or_init(|| questions::anonymise(self.set, self.options.seed))
-        } else {
-            self.set
+    fn questions(&self, row: &PlannedRow) -> Result<&QuestionSet> {
+        if !row.anonymise {
+            return Ok(self.set);
         }
+        if let Some(set) = self.anonymised.get() {
+            return Ok(set);
+        }
+        let set = questions::anonymise(self.set, self.options.seed)?;
+        Ok(self.anonymised.get_or_init(|| set))
     }
 
     fn make_one(&self, training: &Training<'_>) -> Result<bool> {
@@ -216,11 +219,11 @@ impl Engine<'_> {
                 _ => {}
             }
         }
-        let set = self.questions(row);
+        let set = self.questions(row)?;
         let model = if self.answering.is_none() {
             self.train(training, set)?
         } else if row.anonymise {
-            self.train(training, &questions::anonymise(self.trained, self.options.seed))?
+            self.train(training, &questions::anonymise(self.trained, self.options.seed)?)?
         } else {
             self.train(training, self.trained)?
         };

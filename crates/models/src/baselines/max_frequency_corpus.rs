@@ -145,7 +145,8 @@ mod tests {
                 class: None,
                 split: Some(Split::Train),
                 book: None,
-            });
+            })
+            .unwrap();
         }
         let events = Mutex::new(Vec::new());
         let report = |event| events.lock().unwrap().push(event);

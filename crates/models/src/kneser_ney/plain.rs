@@ -182,7 +182,8 @@ mod tests {
             class: None,
             split: Some(Split::Train),
             book: None,
-        });
+        })
+        .unwrap();
         let warnings = Mutex::new(0);
         let report = |event| {
             if let Event::Warning(_) = event {

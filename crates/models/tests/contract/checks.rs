@@ -217,15 +217,17 @@ pub fn follows_words_not_their_numbers(subject: &Subject) -> Checked {
         let context: Vec<_> = question.context.iter().map(|words| renumber(words)).collect();
         let first = other.n_sentences();
         context.into_iter().for_each(|words| _ = other.push_sentence(words));
-        other.push(NewQuestion {
-            context: first..other.n_sentences(),
-            query: &query,
-            candidates: &candidates,
-            answer: None,
-            class: None,
-            split: None,
-            book: None,
-        });
+        other
+            .push(NewQuestion {
+                context: first..other.n_sentences(),
+                query: &query,
+                candidates: &candidates,
+                answer: None,
+                class: None,
+                split: None,
+                book: None,
+            })
+            .unwrap();
     }
     ensure(some_scores(&model, set)? == some_scores(&model, &other)?, || {
         "the scores depend on the numbers of the words".to_owned()
@@ -350,15 +352,17 @@ fn noise(set: &QuestionSet) -> QuestionSet {
     for index in 0..set.len() {
         let example = set.example(index);
         let question = example.question;
-        noise.push(NewQuestion {
-            context: set.context(index),
-            query: question.query,
-            candidates: question.candidates,
-            answer: Some(rng.random_range(0..question.candidates.len())),
-            class: example.class,
-            split: example.split,
-            book: set.book(index),
-        });
+        noise
+            .push(NewQuestion {
+                context: set.context(index),
+                query: question.query,
+                candidates: question.candidates,
+                answer: Some(rng.random_range(0..question.candidates.len())),
+                class: example.class,
+                split: example.split,
+                book: set.book(index),
+            })
+            .unwrap();
     }
     noise
 }

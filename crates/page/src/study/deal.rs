@@ -276,7 +276,8 @@ mod tests {
                 class: None,
                 split: Some(Split::Test),
                 book: None,
-            });
+            })
+            .unwrap();
         }
         set
     }
@@ -316,7 +317,8 @@ mod tests {
                     class: Some(class),
                     split: Some(Split::Test),
                     book: None,
-                });
+                })
+                .unwrap();
             }
         }
         set

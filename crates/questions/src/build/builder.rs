@@ -21,8 +21,8 @@ use crate::build::candidates::ContextWords;
 use crate::build::classes::Classifier;
 use crate::build::counts::{Counts, Sampler, Shortfall};
 use crate::{
-    BLANK, BLANK_WORD, BookText, CandidateOrder, Error, FillUp, NewQuestion, Per, QuestionSet,
-    Result, Rules, Split, WordClass,
+    BLANK, BLANK_WORD, BookText, CandidateOrder, Error, FillUp, LineError, NewQuestion, Per,
+    QuestionSet, Result, Rules, Split, WordClass,
 };
 use base::seeds::{Use, generator};
 
@@ -190,7 +190,7 @@ impl<'k> Builder<'k> {
         for book in books {
             let split = book.split as usize;
             let keep = |class| samplers[split][class as usize].keep();
-            book.join(&mut set, self.rules.context_sentences, keep);
+            book.join(&mut set, self.rules.context_sentences, keep)?;
         }
 
         let mut shortfalls = Vec::new();
@@ -298,7 +298,7 @@ impl BookQuestions {
         set: &mut QuestionSet,
         context_sentences: usize,
         mut keep: impl FnMut(WordClass) -> bool,
-    ) {
+    ) -> Result<(), LineError> {
         let ids: Vec<WordId> = self.text.vocabulary.iter().map(|word| set.intern(word)).collect();
         let start = set.n_sentences();
         let n_sentences = self.text.sentence_ends.len();
@@ -325,7 +325,7 @@ impl BookQuestions {
             candidates.clear();
             candidates.extend(drawn.iter().map(|word| ids[word.index()]));
             let at = start + instance.sentence;
-            set.push(NewQuestion {
+            set.push_checked(NewQuestion {
                 context: at - context_sentences..at,
                 query: &query,
                 candidates: &candidates,
@@ -333,8 +333,9 @@ impl BookQuestions {
                 class: Some(instance.class),
                 split,
                 book: Some(book),
-            });
+            })?;
         }
+        Ok(())
     }
 }
 
@@ -529,22 +530,20 @@ mod tests {
         let short = error(&[(short, Split::Test)], Rules::default());
         expect!["mybook.txt: only 17 sentences were found: a question needs 21"]
             .assert_eq(&short.to_string());
-        expect![
-            "is this the whole book? `goldilocks tag mybook.txt | less` shows how it was split; `build --skip-bad` leaves it out"
-        ]
-        .assert_eq(&short.hint().unwrap());
+        expect!["check that mybook.txt is the whole book, or leave it out"]
+            .assert_eq(&short.remedy().unwrap().to_string());
 
         let empty = Book { name: "ho".into(), sentences: vec![tagged("Ho/UH"); 30] };
         let empty = error(&[(empty, Split::Test)], Rules::default());
         expect!["no question could be built from 1 book with 30 sentences: of 0 words that could be asked for, none has 10 candidates in its context"]
             .assert_eq(&empty.to_string());
-        expect!["a question asks for a noun, verb or preposition that also stands in the sentences just before it: is this running text in English?"]
-            .assert_eq(&empty.hint().unwrap());
+        expect!["a question asks for a noun, verb or preposition that also occurs in the sentences just before it: check that this is running text in English"]
+            .assert_eq(&empty.remedy().unwrap().to_string());
 
         let twice = error(&[(hen(), Split::Train), (hen(), Split::Test)], small_rules());
         expect!["two books are named `hen`: expected a name for each book"]
             .assert_eq(&twice.to_string());
-        expect!["rename one of the files"].assert_eq(&twice.hint().unwrap());
+        expect!["rename one of the files"].assert_eq(&twice.remedy().unwrap().to_string());
     }
 
     /// The rule for instances written straight from its definition: for every word of every query, the whole

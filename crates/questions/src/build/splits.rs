@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rand::seq::SliceRandom;
 
-use crate::{At, Error, Flaw, Result, Split};
+use crate::{At, Error, LineError, Result, Split};
 use base::seeds::{Use, generator};
 
 /// A file of splits: lines `split TAB file name`, with further columns and a header line if it likes.
@@ -42,7 +42,7 @@ impl SplitFile {
         for (index, row) in text.lines().enumerate().filter(|(_, row)| !row.trim().is_empty()) {
             let line = index + 1;
             let malformed =
-                |flaw| Error::Malformed { path: path.to_owned(), at: At::Line(line), flaw };
+                |error| Error::Malformed { path: path.to_owned(), at: At::Line(line), error };
             let mut columns = row.split('\t').map(str::trim);
             let split = columns.next().and_then(Split::from_code);
             let book = columns.next().map(book_name).filter(|name| !name.is_empty());
@@ -50,12 +50,12 @@ impl SplitFile {
                 (Some(split), Some(book)) => {
                     if let Some((first, _)) = books.insert(book.to_owned(), (line, split)) {
                         let book = book.to_owned();
-                        return Err(malformed(Flaw::SplitTwice { book, first }));
+                        return Err(malformed(LineError::SplitTwice { book, first }));
                     }
                 }
                 // A header.
                 (None, _) if line == 1 => {}
-                _ => return Err(malformed(Flaw::SplitLine { found: row.to_owned() })),
+                _ => return Err(malformed(LineError::SplitLine { found: row.to_owned() })),
             }
         }
         Ok(Self { path: path.to_owned(), books })
@@ -151,9 +151,9 @@ mod tests {
         refused(
             "train\tHen.txt\n\ntest\tHen\n",
             expect![[r#"
-            error: splits.tsv:3: `Hen` is given a split twice: it stands in line 1 too
-            hint: leave one of the lines out: a book is in one split only
-        "#]],
+                error: splits.tsv:3: `Hen` is given a split twice: it is in line 1 too
+                hint: leave one of the lines out: a book is in one split only
+            "#]],
         );
 
         let error = parse("train\tHen.txt\n").unwrap().split("Fox").unwrap_err();
@@ -165,7 +165,7 @@ mod tests {
         let missing = SplitFile::read(Path::new("no/such/file.tsv")).unwrap_err();
         expect![[r#"
             error: no/such/file.tsv: cannot be read: No such file or directory (os error 2)
-            hint: is it a file that you may read?
+            hint: check that it is a file and that you can read it
         "#]]
         .assert_eq(&told(&missing));
     }

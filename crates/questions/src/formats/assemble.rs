@@ -9,9 +9,9 @@ use std::ops::Range;
 
 use base::WordId;
 
-use crate::flaw::Flaw;
+use crate::error::LineError;
 use crate::formats::sentence;
-use crate::{BLANK, BookText, NewQuestion, OpenOptions, QuestionSet, Split, Warnings, WordClass};
+use crate::{BookText, NewQuestion, OpenOptions, QuestionSet, Split, Warnings, WordClass};
 
 /// A question as a file has it, but for its context.
 pub(crate) struct Fields<'a, Candidates> {
@@ -94,22 +94,22 @@ impl<'o> Assembler<'o> {
         &mut self,
         context: Range<usize>,
         fields: Fields<'a, impl Iterator<Item = &'a str> + Clone>,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), LineError> {
         self.text_bytes += fields.query.len() as u64 + 1;
         self.text_bytes += fields.candidates.clone().map(|c| c.len() as u64 + 1).sum::<u64>();
         if self.text_bytes >= u64::from(u32::MAX) {
-            return Err(Flaw::TooLarge);
+            return Err(LineError::TooLarge);
         }
         self.query.clear();
         self.query.extend(sentence::words(fields.query).map(|word| self.set.intern(word)));
         let filled = fields.candidates.clone().filter(|candidate| !candidate.is_empty());
         self.candidates.clear();
         self.candidates.extend(filled.map(|candidate| self.set.intern(candidate)));
-        check(&self.set, &self.query, &self.candidates)?;
+        self.set.check(&self.query, &self.candidates)?;
         let answer = self.answer(fields.answer)?;
         let split = fields.split.or(self.options.split);
         let book = fields.book.map(|name| self.book(name, split));
-        let question = self.set.push(NewQuestion {
+        let question = self.set.push_checked(NewQuestion {
             context,
             query: &self.query,
             candidates: &self.candidates,
@@ -117,7 +117,7 @@ impl<'o> Assembler<'o> {
             class: fields.class.or(self.options.class),
             split,
             book,
-        });
+        })?;
         if fields.candidates.clone().any(str::is_empty) {
             self.warnings.empty_candidate_fields += 1;
             // A candidate with a bar in it has no CBT text, so there is no field to keep.
@@ -129,13 +129,13 @@ impl<'o> Assembler<'o> {
         Ok(())
     }
 
-    fn answer(&self, answer: Option<&str>) -> Result<Option<usize>, Flaw> {
+    fn answer(&self, answer: Option<&str>) -> Result<Option<usize>, LineError> {
         let Some(answer) = answer else { return Ok(None) };
         let word = self.set.vocabulary().get(answer);
         let place = self.candidates.iter().position(|&candidate| Some(candidate) == word);
         place.map(Some).ok_or_else(|| {
             let candidates = self.candidates.iter().map(|&word| self.set.vocabulary().word(word));
-            Flaw::AnswerNotAmongCandidates {
+            LineError::AnswerNotAmongCandidates {
                 answer: answer.to_owned(),
                 candidates: candidates.collect::<Vec<_>>().join("|"),
             }
@@ -146,29 +146,6 @@ impl<'o> Assembler<'o> {
         *self.books.entry((name.to_owned(), split)).or_insert_with(|| {
             self.set.push_book(BookText { name: name.to_owned(), split, sentences: 0..0 })
         })
-    }
-}
-
-/// The rules that every question keeps (§2): one blank, two or more distinct candidates.
-pub(crate) fn check(
-    set: &QuestionSet,
-    query: &[WordId],
-    candidates: &[WordId],
-) -> Result<(), Flaw> {
-    match query.iter().filter(|&&word| word == BLANK).count() {
-        1 => {}
-        found => return Err(Flaw::Blanks { found }),
-    }
-    if candidates.len() < 2 {
-        return Err(Flaw::FewCandidates { found: candidates.len() });
-    }
-    let mut sorted = candidates.to_vec();
-    sorted.sort_unstable();
-    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => {
-            Err(Flaw::DoubledCandidate { candidate: set.vocabulary().word(pair[0]).to_owned() })
-        }
-        None => Ok(()),
     }
 }
 

@@ -16,8 +16,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::ops::Range;
 use std::path::Path;
 
+use crate::error::LineError;
 use crate::error::{At, Error, Result};
-use crate::flaw::Flaw;
 use crate::formats::assemble::{Assembler, Fields, NotUtf8};
 use crate::formats::sentence;
 use crate::{OpenOptions, QuestionSet, Warnings};
@@ -39,23 +39,23 @@ pub fn read(
     loop {
         let question = lines.next_question().map_err(|problem| problem.at(path, lines.line))?;
         let Some(question) = question else { return Ok(assembler.finish()) };
-        let flaw =
-            |line, flaw| Error::Malformed { path: path.to_owned(), at: At::Line(line), flaw };
+        let error =
+            |line, error| Error::Malformed { path: path.to_owned(), at: At::Line(line), error };
         let sentences: Vec<&[u8]> =
             question.sentences.iter().map(|range| &lines.text[range.clone()]).collect();
         let query_line = question.first_line + sentences.len();
         let context = assembler
             .context(&sentences)
-            .map_err(|NotUtf8(place)| flaw(question.first_line + place, Flaw::NotUtf8))?;
+            .map_err(|NotUtf8(place)| error(question.first_line + place, LineError::NotUtf8))?;
         let fields =
-            fields(&lines.text[question.query]).map_err(|found| flaw(query_line, found))?;
-        assembler.push(context, fields).map_err(|found| flaw(query_line, found))?;
+            fields(&lines.text[question.query]).map_err(|found| error(query_line, found))?;
+        assembler.push(context, fields).map_err(|found| error(query_line, found))?;
     }
 }
 
 /// The four fields of the query's line.
-fn fields(line: &[u8]) -> Result<Fields<'_, std::str::Split<'_, char>>, Flaw> {
-    let line = std::str::from_utf8(line).map_err(|_| Flaw::NotUtf8)?;
+fn fields(line: &[u8]) -> Result<Fields<'_, std::str::Split<'_, char>>, LineError> {
+    let line = std::str::from_utf8(line).map_err(|_| LineError::NotUtf8)?;
     let mut fields = line.split('\t');
     let four = [fields.next(), fields.next(), fields.next(), fields.next()];
     match (four, fields.next()) {
@@ -68,9 +68,9 @@ fn fields(line: &[u8]) -> Result<Fields<'_, std::str::Split<'_, char>>, Flaw> {
             book: None,
         }),
         ([_, _, Some(third), Some(_)], None) => {
-            Err(Flaw::Fields { found: format!("`{third}` as the third field") })
+            Err(LineError::Fields { found: format!("`{third}` as the third field") })
         }
-        _ => Err(Flaw::Fields { found: format!("{} fields", line.split('\t').count()) }),
+        _ => Err(LineError::Fields { found: format!("{} fields", line.split('\t').count()) }),
     }
 }
 
@@ -93,7 +93,7 @@ struct Lines<R> {
 }
 
 enum Problem {
-    Flaw(Flaw),
+    LineError(LineError),
     Read(std::io::Error),
 }
 
@@ -101,7 +101,7 @@ impl Problem {
     fn at(self, path: &Path, line: usize) -> Error {
         let path = path.to_owned();
         match self {
-            Problem::Flaw(flaw) => Error::Malformed { path, at: At::Line(line), flaw },
+            Problem::LineError(error) => Error::Malformed { path, at: At::Line(line), error },
             Problem::Read(cause) => Error::Read { path, cause },
         }
     }
@@ -121,9 +121,9 @@ impl<R: Read> Lines<R> {
             let Some(line) = self.next_line()? else {
                 return match sentences.is_empty() {
                     true => Ok(None),
-                    false => {
-                        Err(Problem::Flaw(Flaw::Cut { expected: "the query and its candidates" }))
-                    }
+                    false => Err(Problem::LineError(LineError::Cut {
+                        expected: "the query and its candidates",
+                    })),
                 };
             };
             let content = self.after_number(line, sentences.len() + 1)?;
@@ -142,9 +142,9 @@ impl<R: Read> Lines<R> {
         self.line += 1;
         match &self.text[start..] {
             [] => Ok(None),
-            [.., b'\r', b'\n'] => Err(Problem::Flaw(Flaw::CarriageReturn)),
+            [.., b'\r', b'\n'] => Err(Problem::LineError(LineError::CarriageReturn)),
             [.., b'\n'] => Ok(Some(start..start + length - 1)),
-            _ => Err(Problem::Flaw(Flaw::Cut { expected: "the end of the line" })),
+            _ => Err(Problem::LineError(LineError::Cut { expected: "the end of the line" })),
         }
     }
 
@@ -159,7 +159,7 @@ impl<R: Read> Lines<R> {
         }
         let found = content.split(|&byte| byte == b' ').next().unwrap_or_default();
         let found = String::from_utf8_lossy(found).into_owned();
-        Err(Problem::Flaw(Flaw::Numbering { expected: number, found }))
+        Err(Problem::LineError(LineError::Numbering { expected: number, found }))
     }
 
     /// The end of the file is as good as an empty line: nothing of the question is lost.
@@ -168,7 +168,7 @@ impl<R: Read> Lines<R> {
         match self.next_line()? {
             Some(line) if !line.is_empty() => {
                 let found = String::from_utf8_lossy(&self.text[line]).into_owned();
-                Err(Problem::Flaw(Flaw::AfterQuery { found }))
+                Err(Problem::LineError(LineError::AfterQuery { found }))
             }
             _ => {
                 self.text.truncate(end);
@@ -424,9 +424,9 @@ mod tests {
         refuses(
             "1 The XXXXX .\tbear\t\tbear|house\n1 A house .\n",
             expect![[r#"
-            error: bears.txt:2: a question goes on after its query: expected an empty line, found `1 A house .`
-            hint: a question is lines numbered from 1, the query last, and then an empty line
-        "#]],
+                error: bears.txt:2: a question continues after its query: expected an empty line, found `1 A house .`
+                hint: a question is lines numbered from 1, the query last, and then an empty line
+            "#]],
         );
     }
 
@@ -482,17 +482,17 @@ mod tests {
             book: None,
         };
         let mut barred_set = set.clone();
-        set.push(question.clone());
+        set.push(question.clone()).unwrap();
         expect![[r#"
             error: out.txt: question 2 cannot be written as CBT text: it holds `Mother Bear`
-            hint: write it as the compact form, which holds any word
+            hint: write it as the compact form, which holds any text
         "#]]
         .assert_eq(&told(&written(&set).unwrap_err()));
         let candidates = &[bear, barred];
-        barred_set.push(crate::NewQuestion { context: 0..1, candidates, ..question });
+        barred_set.push(crate::NewQuestion { context: 0..1, candidates, ..question }).unwrap();
         expect![[r#"
             error: out.txt: question 2 cannot be written as CBT text: it holds `bear|bears`
-            hint: write it as the compact form, which holds any word
+            hint: write it as the compact form, which holds any text
         "#]]
         .assert_eq(&told(&written(&barred_set).unwrap_err()));
     }
@@ -503,8 +503,9 @@ mod tests {
         let error = write(&bears(3), &[0, 1, 2], &mut disk, Path::new("out.txt")).unwrap_err();
         expect![[r#"
             error: out.txt: cannot be written: no storage space
-            hint: nothing was left behind; make room on the disk of `out.txt`, or choose another place
-        "#]].assert_eq(&told(&error));
+            hint: free some space on the disk of `out.txt`, or choose another place
+        "#]]
+        .assert_eq(&told(&error));
     }
 
     proptest! {

@@ -22,8 +22,7 @@ use base::hash::sha256;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use crate::error::{Error, Result};
-use crate::formats::assemble::check;
+use crate::error::{Error, LineError, Result};
 use crate::formats::base128::{Cursor, Damage, put, put_text};
 use crate::formats::output::{write_file, write_folder};
 use crate::{
@@ -313,12 +312,6 @@ fn decode_questions(
         take_words(&mut cursor, set, &mut candidates)?;
         let answer = cursor.number()?.checked_sub(1);
         let field = cursor.text()?;
-        if answer.is_some_and(|answer| answer >= candidates.len())
-            || book.is_some_and(|book| book >= set.books().len())
-        {
-            return Err(Damage("a question has an answer or a book that is not there"));
-        }
-        check(set, &query, &candidates).map_err(|_| Damage("a question breaks the rules of §2"))?;
         kept.push(options.wants(split, class));
         if !kept[kept.len() - 1] {
             continue;
@@ -326,6 +319,12 @@ fn decode_questions(
         let (query, candidates) = (&query[..], &candidates[..]);
         let question =
             set.push(NewQuestion { context, query, candidates, answer, class, split, book });
+        let question = question.map_err(|error| match error {
+            LineError::OutOfRange { .. } => {
+                Damage("a question has an answer or a book that is not there")
+            }
+            _ => Damage("a question breaks the rules of §2"),
+        })?;
         if !field.is_empty() {
             let filled = field.split('|').filter(|candidate| !candidate.is_empty());
             if !filled.eq(candidates.iter().map(|&word| set.vocabulary().word(word))) {
@@ -463,7 +462,7 @@ mod tests {
         let text = |path: &Path| path.join("text.bin");
         expect![[r#"
             error: …/bears/text.bin: is damaged: expected 93 bytes, found 92
-            hint: the file was cut or changed; copy it again, or make it anew
+            hint: the file was cut or changed; copy it again, or make it again
         "#]]
         .assert_eq(&error_after(|path| {
             let bytes = fs::read(text(path)).unwrap();
@@ -471,7 +470,7 @@ mod tests {
         }));
         expect![[r#"
             error: …/bears/text.bin: is damaged: its SHA-256 is not the manifest's
-            hint: the file was cut or changed; copy it again, or make it anew
+            hint: the file was cut or changed; copy it again, or make it again
         "#]]
         .assert_eq(&error_after(|path| {
             let mut bytes = fs::read(text(path)).unwrap();
@@ -480,12 +479,12 @@ mod tests {
         }));
         expect![[r#"
             error: …/bears/text.bin: cannot be read: No such file or directory (os error 2)
-            hint: is it a file that you may read?
+            hint: check that it is a file and that you can read it
         "#]]
         .assert_eq(&error_after(|path| fs::remove_file(text(path)).unwrap()));
         expect![[r#"
             error: …/bears/manifest.toml: is damaged: key with no value, expected `=`
-            hint: the file was cut or changed; copy it again, or make it anew
+            hint: the file was cut or changed; copy it again, or make it again
         "#]]
         .assert_eq(&error_after(|path| fs::write(path.join(MANIFEST), "[set]\nvers").unwrap()));
     }
@@ -494,8 +493,9 @@ mod tests {
     fn another_version_is_refused() {
         expect![[r#"
             error: …/bears/manifest.toml: format version: expected 1, found 2
-            hint: make the set anew with this version of goldilocks, or read it with the version that wrote it
-        "#]].assert_eq(&error_after(|path| {
+            hint: build the set again with this version, or read it with the version that wrote it
+        "#]]
+        .assert_eq(&error_after(|path| {
             let manifest = fs::read_to_string(path.join(MANIFEST)).unwrap();
             let other = manifest.replace("version = 1", "version = 2");
             fs::write(path.join(MANIFEST), other).unwrap();
@@ -524,7 +524,8 @@ mod tests {
             class: None,
             split,
             book: None,
-        });
+        })
+        .unwrap();
         set
     }
 

@@ -19,8 +19,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::LineError;
 use crate::error::{At, Error, Result};
-use crate::flaw::Flaw;
 use crate::formats::assemble::{Assembler, Fields};
 use crate::formats::sentence;
 use crate::{OpenOptions, QuestionSet, Split, Warnings, WordClass};
@@ -48,14 +48,14 @@ pub(crate) struct Row<'a> {
 
 impl<'a> Row<'a> {
     /// Adds the question to those read so far.
-    pub(crate) fn assemble(&self, assembler: &mut Assembler<'_>) -> Result<(), Flaw> {
+    pub(crate) fn assemble(&self, assembler: &mut Assembler<'_>) -> Result<(), LineError> {
         let class = code(&self.class, "class", "`NE`, `CN`, `V` or `P`", WordClass::from_code)?;
         let split = code(&self.split, "split", "`train`, `valid` or `test`", Split::from_code)?;
         if !assembler.wants(split, class) {
             return Ok(());
         }
         let sentences: Vec<&[u8]> = self.sentences.iter().map(|text| text.as_bytes()).collect();
-        let context = assembler.context(&sentences).map_err(|_| Flaw::NotUtf8)?;
+        let context = assembler.context(&sentences).map_err(|_| LineError::NotUtf8)?;
         assembler.push(
             context,
             Fields {
@@ -103,9 +103,9 @@ fn code<T>(
     key: &'static str,
     expected: &'static str,
     from_code: fn(&str) -> Option<T>,
-) -> Result<Option<T>, Flaw> {
+) -> Result<Option<T>, LineError> {
     let Some(value) = value else { return Ok(None) };
-    let wrong = || Flaw::Value { key, expected, found: format!("`{value}`") };
+    let wrong = || LineError::Value { key, expected, found: format!("`{value}`") };
     from_code(value).map(Some).ok_or_else(wrong)
 }
 
@@ -132,12 +132,12 @@ pub fn read(
         let result = match std::str::from_utf8(&bytes) {
             Ok(text) if text.trim_ascii().is_empty() => continue,
             Ok(text) => parse::<Row>(text, KEYS).and_then(|row: Row| row.assemble(&mut assembler)),
-            Err(_) => Err(Flaw::NotUtf8),
+            Err(_) => Err(LineError::NotUtf8),
         };
-        result.map_err(|flaw| Error::Malformed {
+        result.map_err(|error| Error::Malformed {
             path: path.to_owned(),
             at: At::Line(line),
-            flaw,
+            error,
         })?;
     }
     Ok(assembler.finish())
@@ -165,21 +165,21 @@ const KEYS: &[(&str, Kind)] = &[
 pub(crate) fn parse<'a, T: Deserialize<'a>>(
     text: &'a str,
     keys: &[(&'static str, Kind)],
-) -> Result<T, Flaw> {
+) -> Result<T, LineError> {
     // A list of values in the right order would do for `serde`.
     if !text.trim_ascii_start().starts_with('{') {
-        return Err(Flaw::Json { reason: "it does not begin with `{`".to_owned() });
+        return Err(LineError::Json { reason: "it does not begin with `{`".to_owned() });
     }
     serde_json::from_str(text).map_err(|error| explain(text, &error, keys))
 }
 
 /// Which key of a line is wrong: a second, slower look at a line that could not be read.
-fn explain(text: &str, error: &serde_json::Error, keys: &[(&'static str, Kind)]) -> Flaw {
+fn explain(text: &str, error: &serde_json::Error, keys: &[(&'static str, Kind)]) -> LineError {
     use serde_json::Value;
     // The place is a column: the line is the one that the message begins with.
     let reason = error.to_string().replace(" at line 1 column ", " at column ");
     let Ok(Value::Object(object)) = serde_json::from_str(text) else {
-        return Flaw::Json { reason };
+        return LineError::Json { reason };
     };
     let is_list =
         |value: &Value| value.as_array().is_some_and(|list| list.iter().all(Value::is_string));
@@ -190,9 +190,9 @@ fn explain(text: &str, error: &serde_json::Error, keys: &[(&'static str, Kind)])
             Kind::Text => (value.is_string(), "a string"),
             Kind::TextOrNone => (value.is_string() || value.is_null(), "a string or null"),
         };
-        (!fits).then(|| Flaw::Value { key, expected, found: kind(value) })
+        (!fits).then(|| LineError::Value { key, expected, found: kind(value) })
     };
-    keys.iter().find_map(wrong).unwrap_or(Flaw::Json { reason })
+    keys.iter().find_map(wrong).unwrap_or(LineError::Json { reason })
 }
 
 fn kind(value: &serde_json::Value) -> String {
@@ -291,16 +291,16 @@ mod tests {
         refuses(
             "\n[1]",
             expect![[r#"
-                error: bears.jsonl:2: the line is no JSON object: it does not begin with `{`
+                error: bears.jsonl:2: the line is not a JSON object: it does not begin with `{`
                 hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
             "#]],
         );
         refuses(
             "{\"sentences\":[\"A be",
             expect![[r#"
-            error: bears.jsonl:1: the line is no JSON object: EOF while parsing a string at column 19
-            hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
-        "#]],
+                error: bears.jsonl:1: the line is not a JSON object: EOF while parsing a string at column 19
+                hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
+            "#]],
         );
         refuses(
             b"\"\xff\"",
@@ -340,7 +340,7 @@ mod tests {
             let error = parse(line.as_bytes()).unwrap_err();
             assert_eq!(error.to_string(), format!("bears.jsonl:1: {message}"));
             let hint = "a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`";
-            assert_eq!(error.hint().unwrap(), hint);
+            assert_eq!(error.remedy().unwrap().to_string(), hint);
         }
     }
 
@@ -368,8 +368,9 @@ mod tests {
         let error = write(&bears(3), &mut disk, Path::new("out.jsonl")).unwrap_err();
         expect![[r#"
             error: out.jsonl: cannot be written: no storage space
-            hint: nothing was left behind; make room on the disk of `out.jsonl`, or choose another place
-        "#]].assert_eq(&told(&error));
+            hint: free some space on the disk of `out.jsonl`, or choose another place
+        "#]]
+        .assert_eq(&told(&error));
     }
 
     proptest! {

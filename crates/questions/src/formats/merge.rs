@@ -5,11 +5,14 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::formats::running_text::{Index, Place};
-use crate::{NewQuestion, QuestionSet};
+use crate::{LineError, NewQuestion, QuestionSet};
 
 /// Adds parts to the set of their books, in order. A question whose context stands in a book refers to the
 /// book's sentences; gives how many do not, where there are books.
-pub(crate) fn merge(books: QuestionSet, mut parts: Vec<QuestionSet>) -> (QuestionSet, usize) {
+pub(crate) fn merge(
+    books: QuestionSet,
+    mut parts: Vec<QuestionSet>,
+) -> Result<(QuestionSet, usize), LineError> {
     let mut set = books;
     parts.iter_mut().for_each(|part| set.adopt(part));
     let has_books = !set.books().is_empty();
@@ -18,12 +21,16 @@ pub(crate) fn merge(books: QuestionSet, mut parts: Vec<QuestionSet>) -> (Questio
     let outside = places.iter().flatten().filter(|place| place.is_none()).count();
     drop(index);
     for (part, places) in parts.into_iter().zip(places) {
-        append(&mut set, &part, &places);
+        append(&mut set, &part, &places)?;
     }
-    (set, if has_books { outside } else { 0 })
+    Ok((set, if has_books { outside } else { 0 }))
 }
 
-fn append(set: &mut QuestionSet, part: &QuestionSet, places: &[Option<Place>]) {
+fn append(
+    set: &mut QuestionSet,
+    part: &QuestionSet,
+    places: &[Option<Place>],
+) -> Result<(), LineError> {
     // The part's sentences from `.start` on that were copied to the end of the set.
     let mut copied: Range<usize> = 0..0;
     for (question, place) in places.iter().enumerate() {
@@ -41,17 +48,19 @@ fn append(set: &mut QuestionSet, part: &QuestionSet, places: &[Option<Place>]) {
                 set.n_sentences() - (copied.end - range.start)
             }
         };
-        let added = set.push(NewQuestion {
+        let example = part.example(question);
+        let added = set.push_checked(NewQuestion {
             context: first..first + range.len(),
-            query: part.example(question).question.query,
-            candidates: part.example(question).question.candidates,
-            answer: part.example(question).answer,
-            class: part.example(question).class,
-            split: part.example(question).split,
+            query: example.question.query,
+            candidates: example.question.candidates,
+            answer: example.answer,
+            class: example.class,
+            split: example.split,
             book: place.map(|place| place.book),
-        });
+        })?;
         if let Some(field) = part.candidate_field(question) {
             set.keep_candidate_field(added, field.to_owned());
         }
     }
+    Ok(())
 }

@@ -141,22 +141,31 @@ fn open_file(path: &Path, options: &OpenOptions) -> Result<(QuestionSet, Warning
     }
 }
 
-/// Class and split from the name of a file: a released one, `cbtest_NE_valid_2000ex.txt`, tells them; what
-/// any other name seems to say holds where the caller leaves them open.
+/// Class and split from the name of a file. A released one, `cbtest_NE_valid_2000ex.txt`, says both. Of any other
+/// name, the split holds where the caller leaves it open, and so does the class of a name that says nothing else:
+/// `NE.jsonl`, `valid_NE.jsonl`, `NE-train-00000-of-00002.parquet`.
 fn with_origin_of_name(path: &Path, options: &OpenOptions) -> OpenOptions {
     if let Some((split, class)) = released_origin(path) {
         return OpenOptions { class: Some(class), split: Some(split), ..options.clone() };
     }
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let parts = || name.split(|c: char| !c.is_alphanumeric());
+    let split_of = |part: &str| match part {
+        "validation" => Some(Split::Valid),
+        _ => Split::from_code(part),
+    };
+    // A letter in a longer name, as in `tales_part_V.jsonl`, is not a class.
+    let is_expected = |part: &str| {
+        let number = part.strip_suffix("ex").unwrap_or(part);
+        matches!(part, "cbtest" | "cbt" | "of")
+            || number.bytes().all(|byte| byte.is_ascii_digit())
+            || WordClass::from_code(part).is_some()
+            || split_of(part).is_some()
+    };
+    let class = parts().find_map(WordClass::from_code).filter(|_| parts().all(is_expected));
     OpenOptions {
-        class: options.class.or_else(|| parts().find_map(WordClass::from_code)),
-        split: options.split.or_else(|| {
-            parts().find_map(|part| match part {
-                "validation" => Some(Split::Valid),
-                _ => Split::from_code(part),
-            })
-        }),
+        class: options.class.or(class),
+        split: options.split.or_else(|| parts().find_map(split_of)),
         ..options.clone()
     }
 }
@@ -173,10 +182,10 @@ fn open_released(folder: &Path, options: &OpenOptions) -> Result<(QuestionSet, W
     }
     if files.is_empty() {
         let questions = cnn::files(folder)?;
-        return match questions.is_empty() {
-            true => Err(Error::NoSet { path: folder.to_owned() }),
-            false => cnn::read_folder(folder, questions, options),
-        };
+        if questions.is_empty() {
+            return Err(Error::NoSet { path: folder.to_owned() });
+        }
+        return cnn::read_folder(folder, questions, options);
     }
     files.sort();
     files.retain(|((split, class), _)| options.wants(Some(*split), Some(*class)));
@@ -227,11 +236,8 @@ fn open_cbt_files(
         parts.push(part);
     }
     let books = books?;
-    let words = parts.iter().chain([&books]).map(QuestionSet::n_words).sum::<usize>();
-    if u32::try_from(words).is_err() {
-        return Err(Error::TooLarge { path: folder.to_owned() });
-    }
-    let (set, outside) = merge(books, parts);
+    let too_large = |_| Error::TooLarge { path: folder.to_owned() };
+    let (set, outside) = merge(books, parts).map_err(too_large)?;
     warnings.contexts_outside_books = outside;
     Ok((set, warnings))
 }
@@ -307,10 +313,8 @@ mod tests {
         for name in ["", "cbtest_NE_test_2ex.txt"] {
             let error = QuestionSet::open(&folder.path().join(name), &options).unwrap_err();
             assert!(error.to_string().ends_with(": holds no question of `valid`"), "{error}");
-            expect![
-                "`goldilocks stats` lists the splits that are there; `--on` chooses among them"
-            ]
-            .assert_eq(&error.hint().unwrap());
+            expect!["select other splits or another class"]
+                .assert_eq(&error.remedy().unwrap().to_string());
         }
     }
 
@@ -335,8 +339,9 @@ mod tests {
         let error = told(&QuestionSet::open(&path, &options).unwrap_err());
         expect![[r#"
             error: …/cbtest_NE_test_2ex.txt: holds no question of class `V`
-            hint: `goldilocks stats` lists the splits and classes that are there; `--on` and `--class` choose among them
-        "#]].assert_eq(&error.replace(folder.path().to_str().unwrap(), "…"));
+            hint: select other splits or another class
+        "#]]
+        .assert_eq(&error.replace(folder.path().to_str().unwrap(), "…"));
     }
 
     #[test]
@@ -366,6 +371,14 @@ mod tests {
         assert_eq!(origin("bears.txt"), (None, None));
         assert_eq!(origin("Verbs_and_more.txt"), (None, None));
         assert_eq!(origin("V/validation-00000-of-00001.parquet"), (None, Some(Split::Valid)));
+        for name in
+            ["NE.jsonl", "cbt_NE.jsonl", "NE-train-00000-of-00002.parquet", "test_NE_9ex.txt"]
+        {
+            assert_eq!(origin(name).0, Some(WordClass::NamedEntity), "{name}");
+        }
+        for name in ["tales_part_V.jsonl", "x-P.jsonl", "P-and-Q.txt", "valid_V_mine.parquet"] {
+            assert_eq!(origin(name).0, None, "{name}");
+        }
         let given = OpenOptions { class: Some(WordClass::Verb), ..OpenOptions::default() };
         assert_eq!(with_origin_of_name(Path::new("x_NE_.txt"), &given).class, given.class);
     }
@@ -403,11 +416,12 @@ mod tests {
         };
         expect![[r#"
             error: …/none.txt: no such file or folder
-            hint: `goldilocks build -o DIR` makes a question set, `goldilocks fetch cbt` gets the released one
-        "#]].assert_eq(&error("none.txt", None));
+            hint: build a question set, or get the released one
+        "#]]
+        .assert_eq(&error("none.txt", None));
         expect![[r#"
             error: …/: no question set: expected `manifest.toml`, files like `cbtest_NE_valid_2000ex.txt` or `.question` files
-            hint: `goldilocks build -o DIR` makes a question set, `goldilocks fetch cbt` gets the released one
+            hint: build a question set, or get the released one
         "#]].assert_eq(&error("", None));
         expect![[r#"
             error: …/bears.csv: unknown ending: expected `.txt`, `.jsonl`, `.parquet` or `.question`
@@ -415,17 +429,17 @@ mod tests {
         "#]].assert_eq(&error("bears.csv", Some("a,b")));
         expect![[r#"
             error: …/empty.txt: holds no question
-            hint: is this the right file, and was it written to its end?
+            hint: check that it is the right file and that it is complete
         "#]]
         .assert_eq(&error("empty.txt", Some("")));
         expect![[r#"
             error: …/empty.jsonl: holds no question
-            hint: is this the right file, and was it written to its end?
+            hint: check that it is the right file and that it is complete
         "#]]
         .assert_eq(&error("empty.jsonl", Some("")));
         expect![[r#"
-            error: …/empty.parquet: is no sound Parquet file: EOF: Parquet file too small. Size is 0 but need 8
-            hint: the file was cut or changed; copy it again, or make it anew
+            error: …/empty.parquet: invalid Parquet file: EOF: Parquet file too small. Size is 0 but need 8
+            hint: the file was cut or changed; copy it again, or make it again
         "#]].assert_eq(&error("empty.parquet", Some("")));
         expect![[r#"
             error: …/binary.txt:1: lines are not numbered as expected: expected `1`, found `\u{0}\u{1}ELF`

@@ -106,8 +106,9 @@ mod tests {
         let error = told(&write(false).unwrap_err()).replace(folder.path().to_str().unwrap(), "…");
         expect![[r#"
             error: …/bears.txt: cannot be written: no storage space
-            hint: nothing was left behind; make room on the disk of `…/bears.txt`, or choose another place
-        "#]].assert_eq(&error);
+            hint: free some space on the disk of `…/bears.txt`, or choose another place
+        "#]]
+        .assert_eq(&error);
         assert!(listed(folder.path()).is_empty());
 
         fs::write(&path, "old").unwrap();
@@ -129,7 +130,7 @@ mod tests {
         let error = told(&write(false).unwrap_err()).replace(folder.path().to_str().unwrap(), "…");
         expect![[r#"
             error: …/bears.txt: exists already
-            hint: `--force` replaces it
+            hint: choose another place, or ask for the output to be replaced
         "#]]
         .assert_eq(&error);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
@@ -186,8 +187,8 @@ mod tests {
         fs::write(path.join("diary.txt"), "mine").unwrap();
         let error = write_folder(&path, true, |name| name == "part.txt", |_| Ok(())).unwrap_err();
         expect![[r#"
-            error: …/set: is not replaced: it holds `diary.txt`, which is no part of a question set
-            hint: choose a new folder; only a question set is replaced
+            error: …/set: is not replaced: it holds `diary.txt`, which is not part of a question set
+            hint: choose a new folder: this one is never replaced
         "#]]
         .assert_eq(&told(&error).replace(folder.path().to_str().unwrap(), "…"));
         assert_eq!(fs::read_to_string(path.join("diary.txt")).unwrap(), "mine");
@@ -202,7 +203,7 @@ mod tests {
         assert!(matches!(write(false), Error::Exists { .. }));
         expect![[r#"
             error: …/set: cannot be written: not a directory
-            hint: nothing was left behind; may you write there?
+            hint: nothing was left behind; check that you can write there
         "#]]
         .assert_eq(&told(&write(true)).replace(folder.path().to_str().unwrap(), "…"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
@@ -217,7 +218,7 @@ mod tests {
         let error = told(&write_file(&inside, false, |_| Ok(())).unwrap_err());
         expect![[r#"
             error: …/deep/house/bears.txt/more.txt: cannot be written: Not a directory (os error 20)
-            hint: nothing was left behind; may you write there?
+            hint: nothing was left behind; check that you can write there
         "#]]
         .assert_eq(&error.replace(folder.path().to_str().unwrap(), "…"));
     }

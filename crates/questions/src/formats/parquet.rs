@@ -21,8 +21,8 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::SchemaDescriptor;
 
+use crate::error::LineError;
 use crate::error::{At, Error, Result};
-use crate::flaw::Flaw;
 use crate::formats::assemble::Assembler;
 use crate::formats::checked_pages::CheckedPages;
 use crate::formats::jsonl::Row;
@@ -101,10 +101,10 @@ fn read_rows(
             for place in 0..batch.rows {
                 row += 1;
                 let result = batch.row(place).and_then(|row| row.assemble(&mut assembler));
-                result.map_err(|flaw| Error::Malformed {
+                result.map_err(|error| Error::Malformed {
                     path: path.to_owned(),
                     at: At::Row(row),
-                    flaw,
+                    error,
                 })?;
             }
         }
@@ -260,18 +260,18 @@ impl GroupReader {
 }
 
 impl Batch {
-    fn row(&self, place: usize) -> Result<Row<'_>, Flaw> {
+    fn row(&self, place: usize) -> Result<Row<'_>, LineError> {
         let column = |number: usize| {
             let values =
                 self.columns[number].as_ref().map_or(&[][..], |column| column.values(place));
             values.iter().map(|value| match value {
                 Some(bytes) => {
-                    std::str::from_utf8(bytes.data()).map_err(|_| Flaw::NotUtf8).map(Some)
+                    std::str::from_utf8(bytes.data()).map_err(|_| LineError::NotUtf8).map(Some)
                 }
                 None => Ok(None),
             })
         };
-        let null = |number: usize, found: &str| Flaw::Value {
+        let null = |number: usize, found: &str| LineError::Value {
             key: COLUMNS[number].name,
             expected: if COLUMNS[number].is_list { "a list of strings" } else { "a string" },
             found: found.to_owned(),
@@ -282,7 +282,7 @@ impl Batch {
                 Some(text) => Ok(Cow::from(text)),
                 None => Err(null(number, "a list with null in it")),
             });
-            filled.collect::<Result<Vec<_>, Flaw>>()
+            filled.collect::<Result<Vec<_>, LineError>>()
         };
         Ok(Row {
             sentences: list(0)?,
@@ -487,9 +487,9 @@ mod tests {
     fn null_in_a_list_is_refused() {
         let null = || Some(TextBatch { values: vec![None], ends: vec![1] });
         let batch = Batch { rows: 1, columns: std::array::from_fn(|_| null()) };
-        let flaw = batch.row(0).unwrap_err();
+        let error = batch.row(0).unwrap_err();
         expect!["`sentences`: expected a list of strings, found a list with null in it"]
-            .assert_eq(&flaw.to_string());
+            .assert_eq(&error.to_string());
     }
 
     #[test]
@@ -497,8 +497,8 @@ mod tests {
         let bytes = written(&bears(3)).unwrap();
         let cut = bytes[..bytes.len() - 9].to_vec();
         expect![[r#"
-            error: bears.parquet: is no sound Parquet file: Parquet error: Invalid Parquet file. Corrupt footer
-            hint: the file was cut or changed; copy it again, or make it anew
+            error: bears.parquet: invalid Parquet file: Parquet error: Invalid Parquet file. Corrupt footer
+            hint: the file was cut or changed; copy it again, or make it again
         "#]].assert_eq(&told(&parse(cut).unwrap_err()));
     }
 
@@ -533,8 +533,9 @@ mod tests {
         let error = write(&bears(3), &mut disk, Path::new("out.parquet")).unwrap_err();
         expect![[r#"
             error: out.parquet: cannot be written: no storage space
-            hint: nothing was left behind; make room on the disk of `out.parquet`, or choose another place
-        "#]].assert_eq(&told(&error));
+            hint: free some space on the disk of `out.parquet`, or choose another place
+        "#]]
+        .assert_eq(&told(&error));
     }
 
     proptest! {

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 
 use base::WordId;
 
+use crate::error::LineError;
 use crate::error::{At, Error, Result};
-use crate::flaw::Flaw;
 use crate::formats::sentence;
 use crate::{BookText, QuestionSet, Split};
 
@@ -92,7 +92,7 @@ fn read_books(set: &mut QuestionSet, bytes: &[u8], file: &TextFile) -> Result<()
         let text = std::str::from_utf8(bytes).map_err(|_| Error::Malformed {
             path: file.path.clone(),
             at: At::Line(line),
-            flaw: Flaw::NotUtf8,
+            error: LineError::NotUtf8,
         })?;
         let text = text.strip_suffix('\r').unwrap_or(text);
         if let Some(title) = text.strip_prefix(BOOK_TITLE) {
@@ -285,7 +285,8 @@ mod tests {
                 class: None,
                 split,
                 book: None,
-            });
+            })
+            .unwrap();
         }
         set
     }
@@ -310,7 +311,7 @@ mod tests {
             (&[], None),
             (&["c", "d"], train),
         ]);
-        let (set, outside) = merge(books, vec![part]);
+        let (set, outside) = merge(books, vec![part]).unwrap();
         let found: Vec<_> = (0..6).map(|i| (set.context(i), set.book(i))).collect();
         let expected = [
             (1..3, Some(0)),
@@ -335,7 +336,7 @@ mod tests {
             (&["a", "b"], None),
             (&["b", "y"], None),
         ]);
-        let (set, _) = merge(books, vec![part]);
+        let (set, _) = merge(books, vec![part]).unwrap();
         let starts: Vec<usize> = (0..6).map(|question| set.context(question).start).collect();
         assert_eq!(starts, [0, 1, 3, 5, 6, 4]);
     }
@@ -349,7 +350,7 @@ mod tests {
         ) {
             let spelt: Vec<Vec<&str>> = contexts.iter().map(|c| c.split("").filter(|s| !s.is_empty()).collect()).collect();
             let with_split: Vec<(&[&str], Option<Split>)> = spelt.iter().map(|c| (&c[..], None)).collect();
-            let (set, _) = merge(books(&[(&text, Split::Train)]), vec![part(&with_split)]);
+            let (set, _) = merge(books(&[(&text, Split::Train)]), vec![part(&with_split)]).unwrap();
             let running: String = text.replace('\n', "");
             for (question, context) in contexts.iter().enumerate() {
                 let stands = !context.is_empty() && running.contains(context.as_str());

@@ -220,7 +220,8 @@ mod tests {
             class,
             split: None,
             book: None,
-        });
+        })
+        .unwrap();
         let error = set.write(&output, Format::Cbt, false).unwrap_err();
         expect![[r#"
             error: …/released: question 2 has no split: the released layout has one file for each

@@ -192,7 +192,8 @@ mod tests {
             class: None,
             split: None,
             book: None,
-        });
+        })
+        .unwrap();
         let statistics = Statistics::of(&set);
         let all = Totals { books: None, ..totals(0, 1, [2.0, 1.0], 2) };
         let column = SplitStatistics { split: None, all, classes: BTreeMap::new() };

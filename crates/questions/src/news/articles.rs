@@ -16,8 +16,8 @@ use serde::Deserialize;
 
 use crate::cnn::folder::split_from;
 use crate::draw_splits;
+use crate::error::LineError;
 use crate::error::{At, Error, Result};
-use crate::flaw::Flaw;
 use crate::formats::jsonl::{Kind, parse};
 use crate::formats::sentence;
 use crate::{BLANK_WORD, Split, Warnings};
@@ -66,9 +66,9 @@ impl NewsArticle {
             }
             match Self::from_line(&text, line) {
                 Ok(article) => articles.push(article),
-                Err(flaw) => {
+                Err(error) => {
                     let (path, at) = (path.to_owned(), At::Line(line));
-                    let error = Error::Malformed { path, at, flaw };
+                    let error = Error::Malformed { path, at, error };
                     if !skip_bad {
                         return Err(error);
                     }
@@ -80,13 +80,14 @@ impl NewsArticle {
         Ok((articles, warnings))
     }
 
-    fn from_line(bytes: &[u8], line: usize) -> Result<Self, Flaw> {
-        let text = std::str::from_utf8(bytes).map_err(|_| Flaw::NotUtf8)?;
+    fn from_line(bytes: &[u8], line: usize) -> Result<Self, LineError> {
+        let text = std::str::from_utf8(bytes).map_err(|_| LineError::NotUtf8)?;
         let Line { sentences, split, id } =
-            parse(text, KEYS).map_err(|flaw| Flaw::Article(flaw.into()))?;
+            parse(text, KEYS).map_err(|error| LineError::Article(error.into()))?;
         let split = split.as_deref().map(|split| {
             let (found, expected) = (format!("`{split}`"), "`train`, `valid` or `test`");
-            let wrong = Flaw::Article(Flaw::Value { key: "split", expected, found }.into());
+            let wrong =
+                LineError::Article(LineError::Value { key: "split", expected, found }.into());
             split_from(split).ok_or(wrong)
         });
         let split = split.transpose()?;
@@ -100,7 +101,7 @@ impl NewsArticle {
         if sentences.iter().flat_map(|text| sentence::words(text)).any(|word| word == BLANK_WORD) {
             let (key, found) = ("sentences", format!("the word `{BLANK_WORD}`"));
             let expected = "text without a blank";
-            return Err(Flaw::Article(Flaw::Value { key, expected, found }.into()));
+            return Err(LineError::Article(LineError::Value { key, expected, found }.into()));
         }
         Ok(Self { name, split, sentences })
     }
@@ -168,14 +169,16 @@ mod tests {
             ),
             (
                 "{\"sentences\":[\"a",
-                "the line is no JSON object: EOF while parsing a string at column 16",
+                "the line is not a JSON object: EOF while parsing a string at column 16",
             ),
         ] {
             let error = read(line).unwrap_err();
             assert_eq!(error.to_string(), format!("articles.jsonl:1: {message}"));
             assert_eq!(
-                error.hint().unwrap(),
-                "an article has `sentences`, perhaps `split` and `id`; `--skip-bad` leaves bad ones out"
+                error.remedy().unwrap(),
+                base::Remedy::SkipMalformed {
+                    advice: "an article has `sentences`, perhaps `split` and `id`"
+                }
             );
             let skipped = NewsArticle::read(line.as_bytes(), "a.jsonl".as_ref(), true).unwrap();
             assert_eq!((skipped.0.len(), skipped.1.bad), (0, 1));

@@ -19,6 +19,7 @@ use rand::seq::SliceRandom;
 
 use super::articles::NewsArticle;
 use crate::cnn::article::entity;
+use crate::error::Result;
 use crate::formats::sentence;
 use crate::{BLANK, BookText, Example, NewQuestion, QuestionSet, Split};
 use base::seeds::{Use, generator};
@@ -56,8 +57,11 @@ impl NewsBuilder {
         Self { seed, leads, set: QuestionSet::default(), stands_for: Vec::new() }
     }
 
-    /// Adds all questions that an article gives; gives their number.
-    pub fn push(&mut self, article: &NewsArticle) -> usize {
+    /// Adds all questions that an article gives; returns their number.
+    ///
+    /// # Errors
+    /// [`crate::LineError::TooLarge`] for the 2³²nd word.
+    pub fn push(&mut self, article: &NewsArticle) -> Result<usize> {
         let stop = self.set.intern(".");
         let mut sentences: Vec<Vec<WordId>> = Vec::with_capacity(article.sentences.len());
         for text in &article.sentences {
@@ -82,7 +86,9 @@ impl NewsBuilder {
             let sentence = sentences.remove(lead);
             let n_words = sentence.len() - usize::from(sentence.last() == Some(&stop));
             let mut query = sentence[..n_words].to_vec();
-            for place in 0..query.len() {
+            // A word spelt like the blank would be a second one.
+            let places = if query.contains(&BLANK) { 0..0 } else { 0..query.len() };
+            for place in places {
                 let word = query[place];
                 let times = query.iter().filter(|&&other| other == word).count();
                 if times > 1 || !self.is_entity(word) {
@@ -92,16 +98,19 @@ impl NewsBuilder {
                 let (context, answer, split) = (&sentences, Some(word), article.split);
                 let draft =
                     Draft { context, query: &query, answer, split, book: Book::Known(book) };
-                self.push_shuffled(&draft, &format!("{} {lead} {place}", article.name));
+                self.push_shuffled(&draft, &format!("{} {lead} {place}", article.name))?;
                 query[place] = word;
             }
             sentences.insert(lead, sentence);
         }
-        self.set.len() - before
+        Ok(self.set.len() - before)
     }
 
-    /// Adds a real question, its entities numbered anew; tells whether its context has the answer and a choice.
-    pub fn push_real(&mut self, example: &Example<'_>) -> bool {
+    /// Adds a real question, its entities numbered again; returns whether its context has the answer and a choice.
+    ///
+    /// # Errors
+    /// As [`Self::push`].
+    pub fn push_real(&mut self, example: &Example<'_>) -> Result<bool> {
         let question = &example.question;
         let mut words = |words: &[WordId]| -> Vec<WordId> {
             words.iter().map(|&word| self.set.intern(question.word(word))).collect()
@@ -125,11 +134,11 @@ impl NewsBuilder {
 
     /// Adds a question with its entities' numbers dealt out anew, unless the context does not hold the answer or
     /// leaves no choice; tells whether it did. `name` makes its shuffle another than those of other questions.
-    fn push_shuffled(&mut self, draft: &Draft<'_>, name: &str) -> bool {
+    fn push_shuffled(&mut self, draft: &Draft<'_>, name: &str) -> Result<bool> {
         let mut candidates = self.entities(draft.context.iter().flatten());
         if candidates.len() < 2 || draft.answer.is_some_and(|answer| !candidates.contains(&answer))
         {
-            return false;
+            return Ok(false);
         }
         let entities = self.entities(draft.context.iter().flatten().chain(draft.query));
         let mut dealt = entities.clone();
@@ -156,7 +165,7 @@ impl NewsBuilder {
                 self.set.push_book(BookText { name: name.to_owned(), split, sentences })
             }),
         };
-        self.set.push(NewQuestion {
+        let pushed = self.set.push(NewQuestion {
             context,
             query: &query,
             candidates: &candidates,
@@ -166,7 +175,8 @@ impl NewsBuilder {
             book,
         });
         entities.iter().for_each(|entity| self.stands_for[entity.index()] = *entity);
-        true
+        pushed?;
+        Ok(true)
     }
 
     /// The distinct entities among some words, in the order of their numbers.
@@ -234,7 +244,7 @@ mod tests {
         );
         let mut builder = NewsBuilder::new(1, 2);
         // @entity3 stands twice in the first sentence, @entity5 in the second alone.
-        assert_eq!(builder.push(&regatta), 2);
+        assert_eq!(builder.push(&regatta).unwrap(), 2);
         let set = builder.finish();
         let lines: Vec<String> = printed(&set).iter().map(|line| lettered(line)).collect();
         let expected = [
@@ -264,7 +274,7 @@ mod tests {
         let texts = ["@entity1 met @entity2", "@entity1 saw @entity2 and @entity3"];
         let built = |seed, name: &str| {
             let mut builder = NewsBuilder::new(seed, 1);
-            builder.push(&article(name, &texts));
+            builder.push(&article(name, &texts)).unwrap();
             printed(&builder.finish())
         };
         let of_seeds: BTreeSet<Vec<String>> = (0..60).map(|seed| built(seed, "met")).collect();
@@ -285,7 +295,7 @@ mod tests {
         let lines: BTreeSet<String> = (0..60)
             .map(|seed| {
                 let mut builder = NewsBuilder::new(seed, 1);
-                builder.push_real(&real.example(0));
+                builder.push_real(&real.example(0)).unwrap();
                 printed(&builder.finish()).remove(0)
             })
             .collect();
@@ -301,7 +311,8 @@ mod tests {
             NewsArticle::read(NEWS.as_bytes(), "news.jsonl".as_ref(), false).unwrap();
         allocate(&mut articles, 1);
         let mut builder = NewsBuilder::new(1, usize::MAX);
-        let made: Vec<usize> = articles.iter().map(|article| builder.push(article)).collect();
+        let made: Vec<usize> =
+            articles.iter().map(|article| builder.push(article).unwrap()).collect();
         assert!(made.iter().all(|&n| n > 0), "{made:?}");
         let set = builder.finish();
         let n = Split::ALL.map(|split| set.of_split(split).len());

@@ -13,6 +13,7 @@ use base::{Vocabulary, WordId};
 use rand::seq::SliceRandom;
 
 use crate::build::case::lower_cased;
+use crate::error::Result;
 use crate::{BLANK, BookText, Example, NewQuestion, Question, QuestionSet, SentenceBuffer};
 use base::seeds::{Use, generator};
 
@@ -117,8 +118,11 @@ impl<'s> Anonymiser<'s> {
 }
 
 /// A set with all its questions anonymised. Each has a context of its own, so the set is for tens of
-/// thousands of questions; the books keep their names and lose their running text, which would tell the words.
-pub fn anonymise(set: &QuestionSet, seed: u64) -> QuestionSet {
+/// thousands of questions; the books keep their names and lose their running text, which would give the words away.
+///
+/// # Errors
+/// [`crate::LineError::TooLarge`] for the 2³²nd word.
+pub fn anonymise(set: &QuestionSet, seed: u64) -> Result<QuestionSet> {
     let mut anonymiser = Anonymiser::new(set, seed);
     let mut numbers: Vec<Option<WordId>> = vec![None; anonymiser.vocabulary.len()];
     let mut result = QuestionSet::default();
@@ -140,7 +144,7 @@ pub fn anonymise(set: &QuestionSet, seed: u64) -> QuestionSet {
             question.query.iter().map(|word| number(&mut result, word)).collect();
         let candidates: Vec<WordId> =
             question.candidates.iter().map(|word| number(&mut result, word)).collect();
-        result.push(NewQuestion {
+        result.push_checked(NewQuestion {
             context: start..result.n_sentences(),
             query: &query,
             candidates: &candidates,
@@ -148,9 +152,9 @@ pub fn anonymise(set: &QuestionSet, seed: u64) -> QuestionSet {
             class,
             split,
             book: set.book(index),
-        });
+        })?;
     }
-    result
+    Ok(result)
 }
 
 #[cfg(test)]
@@ -207,7 +211,7 @@ mod tests {
     #[test]
     fn a_whole_set_holds_what_the_questions_one_by_one_do() {
         let set = hens();
-        let whole = anonymise(&set, 3);
+        let whole = anonymise(&set, 3).unwrap();
         let mut anonymiser = Anonymiser::new(&set, 3);
         for (index, example) in whole.examples().enumerate() {
             assert_eq!(print(&example), print(&anonymiser.example(index)));
@@ -228,7 +232,7 @@ mod tests {
         let odd = push_book(&mut set, "Odd", Split::Test, "xxxxx marks the spot");
         push_question(&mut set, odd, WordClass::CommonNoun, "the XXXXX | spot xxxxx");
         push_question(&mut set, odd, WordClass::CommonNoun, "the XXXXX | spot XXXXX");
-        for example in anonymise(&set, 1).examples() {
+        for example in anonymise(&set, 1).unwrap().examples() {
             assert_eq!(example.question.query[example.question.blank], BLANK);
         }
     }

@@ -84,7 +84,8 @@ mod tests {
             class: None,
             split: None,
             book: None,
-        });
+        })
+        .unwrap();
         set
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use base::WordId;
 
 use super::numbering::Numbering;
-use crate::flaw::Flaw;
+use crate::error::LineError;
 use crate::formats::sentence;
 use crate::{BLANK, BookText, NewQuestion, QuestionSet, Split};
 
@@ -29,19 +29,19 @@ pub(crate) struct Article<'a> {
 
 /// What is wrong with an article's question.
 pub(crate) enum Wrong {
-    Query(Flaw),
-    Answer(Flaw),
-    Text(Flaw),
+    Query(LineError),
+    Answer(LineError),
+    Text(LineError),
 }
 
 impl Article<'_> {
-    /// Adds the question, with the article as a book of its own. A question with a flaw leaves no trace.
+    /// Adds the question, with the article as a book of its own. A question with an error leaves no trace.
     pub fn push(&self, set: &mut QuestionSet, numbering: &mut Numbering) -> Result<(), Wrong> {
         self.check()?;
         // A text has no more words than bytes, but for the one behind its last space.
         let most_words = set.n_words() + 2 * (self.text.len() + self.query.len() + 2);
         if u32::try_from(most_words).is_err() {
-            return Err(Wrong::Text(Flaw::TooLarge));
+            return Err(Wrong::Text(LineError::TooLarge));
         }
         let candidates = &self.entities;
         let first = set.n_sentences();
@@ -69,7 +69,7 @@ impl Article<'_> {
         let answer = self.answer.and_then(place);
         let candidates: Vec<WordId> =
             candidates.iter().map(|word| numbering.one(word, set)).collect();
-        set.push(NewQuestion {
+        let pushed = set.push_checked(NewQuestion {
             context: sentences,
             query: &query,
             candidates: &candidates,
@@ -78,7 +78,7 @@ impl Article<'_> {
             split: self.split,
             book,
         });
-        Ok(())
+        pushed.map(drop).map_err(Wrong::Text)
     }
 
     fn check(&self) -> Result<(), Wrong> {
@@ -89,19 +89,22 @@ impl Article<'_> {
         }
         match (placeholders, blanks) {
             (1, 0) => {}
-            (1, found) => return Err(Wrong::Query(Flaw::Blanks { found: found + 1 })),
-            (found, _) => return Err(Wrong::Query(Flaw::Placeholders { found })),
+            (1, found) => return Err(Wrong::Query(LineError::Blanks { found: found + 1 })),
+            (found, _) => return Err(Wrong::Query(LineError::Placeholders { found })),
         }
         match self.entities.len() {
-            found @ 0..2 => return Err(Wrong::Text(Flaw::FewEntities { found })),
+            found @ 0..2 => return Err(Wrong::Text(LineError::FewEntities { found })),
             2..=MOST_CANDIDATES => {}
             found => {
-                return Err(Wrong::Text(Flaw::ManyCandidates { found, most: MOST_CANDIDATES }));
+                return Err(Wrong::Text(LineError::ManyCandidates {
+                    found,
+                    most: MOST_CANDIDATES,
+                }));
             }
         }
         match self.answer.filter(|answer| !self.entities.contains(answer)) {
             None => Ok(()),
-            Some(answer) => Err(Wrong::Answer(Flaw::AnswerNotInArticle {
+            Some(answer) => Err(Wrong::Answer(LineError::AnswerNotInArticle {
                 answer: answer.to_owned(),
                 n_entities: self.entities.len(),
             })),

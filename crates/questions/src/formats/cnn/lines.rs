@@ -22,8 +22,8 @@ use serde::Deserialize;
 use super::article::{Article, Wrong, entities};
 use super::folder::split_from;
 use super::reading::{Part, gather};
+use crate::error::LineError;
 use crate::error::{At, Error, Result};
-use crate::flaw::Flaw;
 use crate::formats::jsonl::{Kind, parse};
 use crate::{OpenOptions, QuestionSet, Warnings};
 
@@ -120,10 +120,10 @@ fn read_part(block: &Block, path: &Path, options: &OpenOptions) -> Part {
         if bytes.trim_ascii().is_empty() {
             continue;
         }
-        let read = read_line(bytes, options, &mut part).map_err(|flaw| Error::Malformed {
+        let read = read_line(bytes, options, &mut part).map_err(|error| Error::Malformed {
             path: path.to_owned(),
             at: At::Line(line),
-            flaw,
+            error,
         });
         if !part.note(read, options) {
             break;
@@ -132,13 +132,13 @@ fn read_part(block: &Block, path: &Path, options: &OpenOptions) -> Part {
     part
 }
 
-fn read_line(bytes: &[u8], options: &OpenOptions, part: &mut Part) -> Result<(), Flaw> {
-    let text = std::str::from_utf8(bytes).map_err(|_| Flaw::NotUtf8)?;
-    let line: Line<'_> = parse(text, KEYS).map_err(|flaw| Flaw::News(flaw.into()))?;
+fn read_line(bytes: &[u8], options: &OpenOptions, part: &mut Part) -> Result<(), LineError> {
+    let text = std::str::from_utf8(bytes).map_err(|_| LineError::NotUtf8)?;
+    let line: Line<'_> = parse(text, KEYS).map_err(|error| LineError::News(error.into()))?;
     let split = line.split.as_deref().map(|split| {
         let found = format!("`{split}`");
         let expected = "`training`, `validation` or `test`";
-        let wrong = Flaw::News(Flaw::Value { key: "split", expected, found }.into());
+        let wrong = LineError::News(LineError::Value { key: "split", expected, found }.into());
         split_from(split).ok_or(wrong)
     });
     let split = split.transpose()?.or(options.split);
@@ -159,7 +159,7 @@ fn read_line(bytes: &[u8], options: &OpenOptions, part: &mut Part) -> Result<(),
     };
     article
         .push(&mut part.set, &mut part.numbering)
-        .map_err(|(Wrong::Query(flaw) | Wrong::Answer(flaw) | Wrong::Text(flaw))| flaw)
+        .map_err(|(Wrong::Query(error) | Wrong::Answer(error) | Wrong::Text(error))| error)
 }
 
 const KEYS: &[(&str, Kind)] = &[

@@ -22,8 +22,8 @@ use std::path::Path;
 use super::article::{Article, Entities, Wrong, entities, entity};
 use super::reading::Part;
 use crate::Split;
+use crate::error::LineError;
 use crate::error::{At, Error, Result};
-use crate::flaw::Flaw;
 use crate::formats::sentence;
 
 /// What follows what, each on a line of its own with an empty line behind it.
@@ -41,39 +41,42 @@ pub(crate) fn read_question(
 ) -> Result<()> {
     let added = article(bytes, split).and_then(|article| {
         article.push(&mut part.set, &mut part.numbering).map_err(|wrong| match wrong {
-            Wrong::Text(flaw) => (3, flaw),
-            Wrong::Query(flaw) => (5, flaw),
-            Wrong::Answer(flaw) => (7, flaw),
+            Wrong::Text(error) => (3, error),
+            Wrong::Query(error) => (5, error),
+            Wrong::Answer(error) => (7, error),
         })
     });
-    added.map_err(|(line, flaw)| Error::Malformed {
+    added.map_err(|(line, error)| Error::Malformed {
         path: path.to_owned(),
         at: At::Line(line),
-        flaw,
+        error,
     })
 }
 
 /// The article of a file, or what is wrong in which line.
-fn article(bytes: &[u8], split: Option<Split>) -> Result<Article<'_>, (usize, Flaw)> {
+fn article(bytes: &[u8], split: Option<Split>) -> Result<Article<'_>, (usize, LineError)> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
-        (before.split(|&byte| byte == b'\n').count(), Flaw::NotUtf8)
+        (before.split(|&byte| byte == b'\n').count(), LineError::NotUtf8)
     })?;
     let mut lines = sentence::split(text, b'\n').zip(1..);
     let mut parts = [""; PARTS.len()];
     for (part, expected) in parts.iter_mut().zip(PARTS) {
-        let cut = || (text.split('\n').count(), Flaw::Cut { expected });
+        let cut = || (text.split('\n').count(), LineError::Cut { expected });
         let (line, number) = lines.next().ok_or_else(cut)?;
         if line.ends_with('\r') {
-            return Err((number, Flaw::CarriageReturn));
+            return Err((number, LineError::CarriageReturn));
         }
         *part = line;
         match lines.next() {
             Some(("", _)) => {}
             Some((found, number)) => {
-                return Err((number, Flaw::NoEmptyLine { after: expected, found: found.into() }));
+                return Err((
+                    number,
+                    LineError::NoEmptyLine { after: expected, found: found.into() },
+                ));
             }
-            None => return Err((number, Flaw::Cut { expected: "an empty line" })),
+            None => return Err((number, LineError::Cut { expected: "an empty line" })),
         }
     }
     let [url, text, query, answer] = parts;
@@ -88,7 +91,7 @@ fn article(bytes: &[u8], split: Option<Split>) -> Result<Article<'_>, (usize, Fl
 fn check_map<'a>(
     lines: impl Iterator<Item = (&'a str, usize)>,
     mut entities: impl Iterator<Item = &'a str>,
-) -> Result<(), (usize, Flaw)> {
+) -> Result<(), (usize, LineError)> {
     let mut named = Entities::default();
     let mut last = 2 * PARTS.len();
     for (line, number) in lines.filter(|(line, _)| !line.is_empty()) {
@@ -96,12 +99,12 @@ fn check_map<'a>(
         let colon = memchr::memchr(b':', line.as_bytes());
         match colon.and_then(|colon| entity(&line[..colon])) {
             Some(entity) => _ = named.insert(entity),
-            None => return Err((number, Flaw::EntityMap { found: line.to_owned() })),
+            None => return Err((number, LineError::EntityMap { found: line.to_owned() })),
         }
     }
     let missing = |word: &&str| entity(word).is_some_and(|entity| !named.contains(entity));
     match entities.find(missing) {
-        Some(entity) => Err((last, Flaw::NotInEntityMap { entity: entity.to_owned() })),
+        Some(entity) => Err((last, LineError::NotInEntityMap { entity: entity.to_owned() })),
         None => Ok(()),
     }
 }

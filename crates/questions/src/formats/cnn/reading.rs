@@ -10,7 +10,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use super::numbering::Numbering;
-use crate::error::{Error, Result};
+use crate::error::{Error, LineError, Result};
 use crate::{BookText, NewQuestion, OpenOptions, QuestionSet, Split, Warnings};
 
 /// Questions read one after the other, and what was wrong with others.
@@ -89,16 +89,16 @@ impl<'o> Gathered<'o> {
             }
             self.warnings.bad += part.bad;
             self.warnings.of_other_sources += part.of_other_sources;
-            if u32::try_from(self.set.n_words() + part.set.n_words()).is_err() {
-                return Err(Error::TooLarge { path: self.path.to_owned() });
-            }
             self.set.adopt(&mut part.set);
-            (0..part.set.len()).for_each(|question| self.append(&part.set, question));
+            let too_large = |_| Error::TooLarge { path: self.path.to_owned() };
+            (0..part.set.len())
+                .try_for_each(|question| self.append(&part.set, question))
+                .map_err(too_large)?;
         }
         Ok(())
     }
 
-    fn append(&mut self, part: &QuestionSet, question: usize) {
+    fn append(&mut self, part: &QuestionSet, question: usize) -> Result<(), LineError> {
         let set = &mut self.set;
         let range = part.context(question);
         let book = part.book(question).map(|book| &part.books()[book]);
@@ -119,15 +119,17 @@ impl<'o> Gathered<'o> {
             self.books.insert_unique(hash(&book), set.books().len(), hash_of);
             Some(set.push_book(book))
         });
-        set.push(NewQuestion {
+        let example = part.example(question);
+        set.push_checked(NewQuestion {
             context,
-            query: part.example(question).question.query,
-            candidates: part.example(question).question.candidates,
-            answer: part.example(question).answer,
-            class: part.example(question).class,
-            split: part.example(question).split,
+            query: example.question.query,
+            candidates: example.question.candidates,
+            answer: example.answer,
+            class: example.class,
+            split: example.split,
             book,
-        });
+        })?;
+        Ok(())
     }
 
     /// The set, or the first error where nothing could be read at all.

@@ -7,6 +7,8 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::{files, read_lines, read_one};
+use base::Remedy;
+
 use crate::error::Result;
 use crate::fixtures::{spelt, told};
 use crate::formats::compact;
@@ -115,16 +117,16 @@ fn a_query_without_or_with_two_placeholders_is_refused() {
     refuses(
         &REGATTA.replace("@placeholder", "she"),
         expect![[r#"
-        error: …/0.question:5: the query has no blank: expected the word `@placeholder` once, found it 0 times
-        hint: the missing entity of the query is written `@placeholder`; `--skip-bad` leaves bad questions out
-    "#]],
+            error: …/0.question:5: the query has no blank: expected the word `@placeholder` once, found it 0 times
+            hint: the missing entity of the query is written `@placeholder`; or ask for malformed input to be skipped and counted
+        "#]],
     );
     refuses(
         &REGATTA.replace("skipper @pl", "@placeholder @pl"),
         expect![[r#"
-        error: …/0.question:5: the query has several blanks: expected the word `@placeholder` once, found it 2 times
-        hint: the missing entity of the query is written `@placeholder`; `--skip-bad` leaves bad questions out
-    "#]],
+            error: …/0.question:5: the query has several blanks: expected the word `@placeholder` once, found it 2 times
+            hint: the missing entity of the query is written `@placeholder`; or ask for malformed input to be skipped and counted
+        "#]],
     );
     refuses(
         &REGATTA.replace("skipper @pl", "XXXXX @pl"),
@@ -140,9 +142,9 @@ fn an_answer_that_is_not_in_the_article_is_refused() {
     refuses(
         &REGATTA.replace("\n\n@entity4\n\n", "\n\n@entity7\n\n"),
         expect![[r#"
-        error: …/0.question:7: the answer is not in the article: expected one of its 3 entities, found `@entity7`
-        hint: all entities of the article, `@entity0`, `@entity1`, …, are candidates; `--skip-bad` leaves bad questions out
-    "#]],
+            error: …/0.question:7: the answer is not in the article: expected one of its 3 entities, found `@entity7`
+            hint: all entities of the article, `@entity0`, `@entity1`, …, are candidates; or ask for malformed input to be skipped and counted
+        "#]],
     );
 }
 
@@ -155,16 +157,16 @@ fn articles_with_one_entity_or_with_ten_thousand_are_refused() {
     refuses(
         &text,
         expect![[r#"
-        error: …/0.question:3: too many candidates: expected at most 2000, found 10000
-        hint: all entities of the article, `@entity0`, `@entity1`, …, are candidates; `--skip-bad` leaves bad questions out
-    "#]],
+            error: …/0.question:3: too many candidates: expected at most 2000, found 10000
+            hint: all entities of the article, `@entity0`, `@entity1`, …, are candidates; or ask for malformed input to be skipped and counted
+        "#]],
     );
     refuses(
         &REGATTA.replace("@entity10", "@entity4").replace("@entity2 ?", "her ?"),
         expect![[r#"
-        error: …/0.question:3: too few entities in the article: expected two or more like `@entity0`, found 1
-        hint: all entities of the article, `@entity0`, `@entity1`, …, are candidates; `--skip-bad` leaves bad questions out
-    "#]],
+            error: …/0.question:3: too few entities in the article: expected two or more like `@entity0`, found 1
+            hint: all entities of the article, `@entity0`, `@entity1`, …, are candidates; or ask for malformed input to be skipped and counted
+        "#]],
     );
 }
 
@@ -173,9 +175,9 @@ fn a_file_whose_parts_are_not_apart_is_refused() {
     refuses(
         &REGATTA.replacen("\n\n", "\n", 1),
         expect![[r#"
-        error: …/0.question:2: expected an empty line after the URL, found `@entity4 ( @entity10 ) -- the skipper @entity4 has won the c…`
-        hint: a .question file is URL, article, query, answer and entity map, with empty lines between them; `--skip-bad` leaves bad ones out
-    "#]],
+            error: …/0.question:2: expected an empty line after the URL, found `@entity4 ( @entity10 ) -- the skipper @entity4 has won the c…`
+            hint: a .question file is URL, article, query, answer and entity map, with empty lines between them; or ask for malformed input to be skipped and counted
+        "#]],
     );
     refuses(
         &REGATTA.replace('\n', "\r\n"),
@@ -191,16 +193,16 @@ fn a_wrong_entity_map_is_refused() {
     refuses(
         &REGATTA.replace("@entity7:Callowmere", "@entity7 Callowmere"),
         expect![[r#"
-        error: …/0.question:12: a line of the entity map is not as expected: expected `@entity0:NAME`, found `@entity7 Callowmere`
-        hint: was the file cut? copy it again; `--skip-bad` leaves bad questions out
-    "#]],
+            error: …/0.question:12: a line of the entity map is not as expected: expected `@entity0:NAME`, found `@entity7 Callowmere`
+            hint: the file may have been cut; copy it again; or ask for malformed input to be skipped and counted
+        "#]],
     );
     refuses(
         REGATTA.strip_suffix("\n@entity7:Callowmere").unwrap(),
         expect![[r#"
-        error: …/0.question:11: the entity map ends without `@entity7`, which stands in the article or the query
-        hint: was the file cut? copy it again; `--skip-bad` leaves bad questions out
-    "#]],
+            error: …/0.question:11: the entity map ends without `@entity7`, which is in the article or the query
+            hint: the file may have been cut; copy it again; or ask for malformed input to be skipped and counted
+        "#]],
     );
 }
 
@@ -328,7 +330,7 @@ fn lines_are_counted_across_parts() {
 
 #[test]
 fn a_wrong_line_is_refused_by_its_number_and_key() {
-    let keys = "a question of CNN QA has `document`, `question`, `answer`, `url` and `split`; `--skip-bad` leaves bad ones out";
+    let keys = "a question of CNN QA has `document`, `question`, `answer`, `url` and `split`";
     for (wrong, message) in [
         (
             line("").replace("\"document\":\"", "\"document\":[1],\"x\":\""),
@@ -342,16 +344,16 @@ fn a_wrong_line_is_refused_by_its_number_and_key() {
             line("").replace("\"validation\"", "\"dev\""),
             "`split`: expected `training`, `validation` or `test`, found `dev`",
         ),
-        ("[1]".to_owned(), "the line is no JSON object: it does not begin with `{`"),
+        ("[1]".to_owned(), "the line is not a JSON object: it does not begin with `{`"),
         (
             line("")[..40].to_owned(),
-            "the line is no JSON object: EOF while parsing a string at column 40",
+            "the line is not a JSON object: EOF while parsing a string at column 40",
         ),
     ] {
         let text = format!("{}\n{wrong}\n", line(""));
         let error = parse(&text, &OpenOptions::default()).unwrap_err();
         assert_eq!(error.to_string(), format!("news.jsonl:2: {message}"));
-        assert_eq!(error.hint().as_deref(), Some(keys));
+        assert_eq!(error.remedy(), Some(Remedy::SkipMalformed { advice: keys }));
         let (set, warnings) = parse(&text, &skipping()).unwrap();
         assert_eq!((set.len(), warnings.bad), (1, 1));
     }
