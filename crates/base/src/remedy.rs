@@ -95,7 +95,7 @@ impl Remedy {
             Self::SelectAnswered,
             Self::SelectCommon,
             Self::MatchToQuestions,
-            Self::SkipMalformed,
+            Self::SkipMalformed { advice: "correct it" },
             Self::InspectBook { path: "bears.txt".into() },
             Self::DidYouMean { name: name.to_owned() },
             Self::Train { model: None, folder: None },

@@ -389,9 +389,9 @@ mod tests {
             too few candidates: expected two or more, found 1
             the candidate `bear` is there twice: expected distinct candidates
             word 99 does not exist: there are 15
-            sentence 3 does not exist: there are 3
-            sentence 3 does not exist: there are 3
-            context 1 does not exist: there are 1
+            the context 0..3 is not a range of the 2 sentences
+            the context 3..3 is not a range of the 2 sentences
+            the context 1..0 is not a range of the 2 sentences
             candidate 2 does not exist: there are 2
             book 0 does not exist: there are 0"#]]
         .assert_eq(&messages.join("\n"));

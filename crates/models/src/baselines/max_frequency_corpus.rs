@@ -173,7 +173,8 @@ mod tests {
             class: None,
             split: Some(Split::Train),
             book: None,
-        });
+        })
+        .unwrap();
         let model = trained(&set).unwrap();
         assert_eq!(score(&model, &set.example(0).question), [2.0, 1.0]);
     }
