@@ -53,6 +53,16 @@ pub fn worded(remedy: &Remedy) -> String {
         Remedy::ReplaceBook { .. } => format!("{remedy}: `build --skip-bad` skips such books"),
         Remedy::TrainTagger => "`goldilocks train-tagger` makes the weights again".into(),
         Remedy::UseCpu => "`--device cpu` needs no GPU".into(),
+        Remedy::InstallCuda => {
+            "`--device cpu` needs no GPU; a GPU needs NVIDIA's driver and the CUDA libraries cuBLAS and NVRTC on the library path (LD_LIBRARY_PATH)".into()
+        }
+        Remedy::UseLessMemory { is_gpu } => {
+            let other = if *is_gpu { "`--device cpu`" } else { "fewer `--threads`" };
+            format!("{other}; or train with less at a time (`streams` and `steps`, or `batch` and `run`) or a smaller `dim`")
+        }
+        Remedy::ResumeOnCpu => {
+            "run the same command again: a training resumes from its last checkpoint; `--device cpu` does without the GPU".into()
+        }
         Remedy::AskMoreSentences => "`--leads N` asks about more sentences".into(),
         Remedy::AcceptOtherCode { may_retrain: false } => {
             "`--any-version` accepts results of other versions".into()

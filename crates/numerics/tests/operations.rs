@@ -1,0 +1,460 @@
+//! Every operation of a device by itself, on random shapes: the CPU in f32, and the GPU in full f32 and in TF32, against
+//! the CPU in f64.
+//!
+//! Without a GPU only the CPU is compared, and the test says so; with `GOLDILOCKS_GPU=required` that is a failure.
+
+use base::seeds::{self, Use};
+use goldilocks_numerics::device::{
+    Accumulate, Array, Backend, Convert, Cpu, Device, Layout, Lstm, NO_TARGET, Reals, StepSettings,
+    Targets, Trace, bf16,
+};
+use goldilocks_numerics::{Real, Result};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+/// Rounds of each operation, each with other shapes.
+const ROUNDS: u64 = 12;
+
+/// What a round draws: the same for every device.
+struct Draw(ChaCha8Rng);
+
+impl Draw {
+    fn below(&mut self, n: usize) -> usize {
+        self.0.next_u32() as usize % n
+    }
+
+    /// From 1 to `n`.
+    fn size(&mut self, n: usize) -> usize {
+        1 + self.below(n)
+    }
+
+    /// Numbers that f32 and f64 hold exactly, from −2 to 2.
+    fn numbers(&mut self, n: usize) -> Vec<f64> {
+        (0..n).map(|_| f64::from(self.0.next_u32() % 4097) / 1024.0 - 2.0).collect()
+    }
+
+    fn indices(&mut self, n: usize, below: usize) -> Vec<u32> {
+        (0..n).map(|_| self.below(below) as u32).collect()
+    }
+
+    /// For each row, the first column that counts and the one after the last; some rows have none.
+    fn bounds(&mut self, rows: usize, columns: usize) -> Vec<u32> {
+        let pair = |draw: &mut Self| {
+            let first = draw.below(columns + 1);
+            [first, first + draw.below(columns - first + 1)].map(|bound| bound as u32)
+        };
+        (0..rows).flat_map(|_| pair(self)).collect()
+    }
+}
+
+fn reals<D: Device>(device: &D, values: &[f64]) -> Result<Reals<D>> {
+    let values: Vec<D::Real> = values.iter().map(|&value| D::Real::from_f64(value)).collect();
+    device.upload(&values)
+}
+
+fn read<D: Device>(device: &D, array: &Reals<D>) -> Result<Vec<f64>> {
+    Ok(device.read(array.all())?.into_iter().map(Real::to_f64).collect())
+}
+
+type Run<D> = fn(&D, &mut Draw) -> Result<Vec<f64>>;
+
+/// An operation, or several that one case covers: how it runs on each device, and how far f32 may be from f64, relative
+/// to the largest result.
+struct Operation {
+    names: &'static [&'static str],
+    tolerance: f64,
+    /// Whether it has products, which TF32 rounds.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "only a GPU has TF32"))]
+    has_products: bool,
+    exact: Run<Cpu<f64>>,
+    cpu: Run<Cpu<f32>>,
+    #[cfg(feature = "cuda")]
+    gpu: Run<goldilocks_numerics::device::Cuda>,
+}
+
+macro_rules! operations {
+    ($($function:ident [$($name:literal),*] $tolerance:literal $products:literal),* $(,)?) => {
+        fn operations() -> Vec<Operation> {
+            vec![$(Operation {
+                names: &[$($name),*],
+                tolerance: $tolerance,
+                has_products: $products,
+                exact: $function,
+                cpu: $function,
+                #[cfg(feature = "cuda")]
+                gpu: $function,
+            }),*]
+        }
+    };
+}
+
+// Sums in f32 are off by about √n units in the last place, the GPU's exponentials by about two units of the argument.
+operations! {
+    memory ["zeros", "upload", "write", "read", "copy", "capture_or_replay"] 1e-6 false,
+    fill ["fill"] 1e-7 false,
+    copy_rows ["copy_rows"] 1e-7 false,
+    add ["add"] 1e-6 false,
+    multiply ["multiply"] 1e-5 true,
+    gather_rows ["gather_rows"] 1e-7 false,
+    scatter_add_rows ["scatter_add_rows"] 1e-6 false,
+    sum_rows ["sum_rows"] 1e-5 false,
+    dropout ["dropout"] 1e-6 false,
+    relu_tail ["relu_tail", "relu_tail_backward"] 1e-7 false,
+    softmax_rows ["softmax_rows", "softmax_rows_backward"] 2e-5 false,
+    smooth_rows ["smooth_rows"] 1e-5 false,
+    cross_entropy ["cross_entropy"] 2e-5 false,
+    log_probs ["log_probs"] 2e-5 false,
+    lstm ["lstm_forward", "lstm_backward"] 5e-5 true,
+    sum_of_squares ["sum_of_squares"] 1e-5 false,
+    sgd_step ["sgd_step"] 1e-6 false,
+    adam_step ["adam_step"] 1e-5 false,
+    convert ["to_bf16", "from_bf16"] 0.0 false,
+}
+
+fn memory<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let (n, first) = (draw.size(3000), draw.size(100));
+    let from = reals(device, &draw.numbers(n))?;
+    let mut into: Reals<D> = device.zeros(n + first)?;
+    device.copy(into.slice_mut(first..first + n), from.all());
+    let indices = device.upload(&draw.indices(n, 1000))?;
+    let mut found = read(device, &into)?;
+    found.extend(device.read(indices.all())?.into_iter().map(f64::from));
+    // Work is done each time, whether it is captured or replayed.
+    let mut graph = D::Graph::default();
+    for _ in 0..4 {
+        device.capture_or_replay(&mut graph, || device.add(into.slice_mut(0..n), 0.5, from.all()));
+    }
+    found.extend(read(device, &into)?);
+    Ok(found)
+}
+
+fn fill<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let n = draw.size(5000);
+    let mut array = reals(device, &draw.numbers(n))?;
+    device.fill(array.slice_mut(n / 3..n), 0.25);
+    read(device, &array)
+}
+
+fn copy_rows<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let (rows, columns) = (draw.size(40), draw.size(40));
+    let strides = [columns + draw.below(5), columns + draw.below(5)];
+    let [into, from] =
+        strides.map(|row_stride| Layout { row_stride, ..Layout::batch(1, rows, columns) });
+    let mut array = reals(device, &draw.numbers(rows * strides[0]))?;
+    let other = reals(device, &draw.numbers(rows * strides[1]))?;
+    device.copy_rows(array.all_mut().laid_out(into), other.all().laid_out(from));
+    read(device, &array)
+}
+
+fn add<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let n = draw.size(5000);
+    let mut array = reals(device, &draw.numbers(n))?;
+    let other = reals(device, &draw.numbers(n))?;
+    device.add(array.all_mut(), -0.75, other.all());
+    read(device, &array)
+}
+
+/// One product or a batch, each factor transposed or not, added or not.
+fn multiply<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let [m, k, n] = [(); 3].map(|()| draw.size(70));
+    let batch = draw.size(3);
+    let accumulate = Accumulate { alpha: 0.5, beta: [0.0, 1.0, 0.25][draw.below(3)] };
+    let mut factor = |rows: usize, columns: usize| -> Result<_> {
+        let is_transposed = draw.below(2) == 1;
+        let [rows, columns] = if is_transposed { [columns, rows] } else { [rows, columns] };
+        let values = reals(device, &draw.numbers(batch * rows * columns))?;
+        Ok((values, Layout::batch(batch, rows, columns), is_transposed))
+    };
+    let ((left, left_layout, left_transposed), (right, right_layout, right_transposed)) =
+        (factor(m, k)?, factor(k, n)?);
+    let (mut left, mut right) =
+        (left.all().laid_out(left_layout), right.all().laid_out(right_layout));
+    if left_transposed {
+        left = left.transposed();
+    }
+    if right_transposed {
+        right = right.transposed();
+    }
+    let mut into = reals(device, &draw.numbers(batch * m * n))?;
+    let target = into.all_mut().laid_out(Layout::batch(batch, m, n));
+    device.multiply(target, accumulate, left, right);
+    read(device, &into)
+}
+
+fn gather_rows<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let (n, rows, dim) = (draw.size(300), draw.size(50), draw.size(70));
+    let table = reals(device, &draw.numbers(rows * dim))?;
+    let chosen = device.upload(&draw.indices(n, rows))?;
+    let mut into: Reals<D> = device.zeros(n * dim)?;
+    device.gather_rows(into.all_mut(), table.all(), chosen.all());
+    read(device, &into)
+}
+
+fn scatter_add_rows<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let (n, rows, dim) = (draw.size(300), draw.size(50), draw.size(70));
+    let mut table = reals(device, &draw.numbers(rows * dim))?;
+    let chosen = device.upload(&draw.indices(n, rows))?;
+    let from = reals(device, &draw.numbers(n * dim))?;
+    device.scatter_add_rows(table.all_mut(), chosen.all(), from.all());
+    read(device, &table)
+}
+
+fn sum_rows<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let (rows, columns) = (draw.size(500), draw.size(300));
+    let layout = Layout { row_stride: columns + draw.below(5), ..Layout::batch(1, rows, columns) };
+    let beta = [0.0, 1.0, 0.5][draw.below(3)];
+    let mut into = reals(device, &draw.numbers(columns))?;
+    let from = reals(device, &draw.numbers(rows * layout.row_stride))?;
+    device.sum_rows(into.all_mut(), beta, from.all().laid_out(layout));
+    read(device, &into)
+}
+
+fn dropout<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let n = draw.size(70_000);
+    let mut values = reals(device, &draw.numbers(n))?;
+    let key = device.upload(&[draw.0.next_u32(), draw.0.next_u32()])?;
+    device.dropout(values.all_mut(), 0.3, key.all(), draw.0.next_u32() % 4);
+    read(device, &values)
+}
+
+fn relu_tail<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let (rows, columns) = (draw.size(100), draw.size(100));
+    let first = draw.below(columns);
+    let mut values = reals(device, &draw.numbers(rows * columns))?;
+    let mut gradient = reals(device, &draw.numbers(rows * columns))?;
+    device.relu_tail(values.all_mut(), columns, first);
+    device.relu_tail_backward(gradient.all_mut(), values.all(), columns, first);
+    Ok([read(device, &values)?, read(device, &gradient)?].concat())
+}
+
+fn softmax_rows<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let (rows, columns) = (draw.size(60), draw.size(400));
+    let mut scores = reals(device, &draw.numbers(rows * columns))?;
+    let mut gradient = reals(device, &draw.numbers(rows * columns))?;
+    let bounds = device.upload(&draw.bounds(rows, columns))?;
+    device.softmax_rows(scores.all_mut(), bounds.all());
+    device.softmax_rows_backward(gradient.all_mut(), scores.all(), columns);
+    Ok([read(device, &scores)?, read(device, &gradient)?].concat())
+}
+
+fn smooth_rows<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let (rows, columns, reach) = (draw.size(60), draw.size(200), draw.below(5));
+    let from = reals(device, &draw.numbers(rows * columns))?;
+    let mut into = reals(device, &draw.numbers(rows * columns))?;
+    let bounds = device.upload(&draw.bounds(rows, columns))?;
+    device.smooth_rows(into.all_mut(), from.all(), bounds.all(), reach);
+    read(device, &into)
+}
+
+/// Scores with padding between the rows, and targets that are missing.
+fn cross_entropy<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let (rows, columns) = (draw.size(30), draw.size(3000));
+    let layout = Layout { row_stride: columns + draw.below(9), ..Layout::batch(1, rows, columns) };
+    let mut scores = reals(device, &draw.numbers(rows * layout.row_stride))?;
+    let bias = reals(device, &draw.numbers(columns))?;
+    let mut targets = draw.indices(rows, columns);
+    targets.iter_mut().step_by(5).for_each(|target| *target = NO_TARGET);
+    let targets = device.upload(&targets)?;
+    let mut losses: Reals<D> = device.zeros(rows)?;
+    let scored = Targets { columns: targets.all(), scale: 0.5 };
+    let into = scores.all_mut().laid_out(layout);
+    device.cross_entropy(into, bias.all(), scored, losses.all_mut());
+    let found = read(device, &scores)?;
+    let within = found.chunks(layout.row_stride).flat_map(|row| row[..columns].to_vec());
+    Ok(within.chain(read(device, &losses)?).collect())
+}
+
+fn log_probs<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let (rows, columns, k) = (draw.size(30), draw.size(3000), draw.size(12));
+    let layout = Layout { row_stride: columns + draw.below(9), ..Layout::batch(1, rows, columns) };
+    let scores = reals(device, &draw.numbers(rows * layout.row_stride))?;
+    let bias = reals(device, &draw.numbers(columns))?;
+    let mut chosen = draw.indices(rows * k, columns);
+    chosen.iter_mut().step_by(7).for_each(|column| *column = NO_TARGET);
+    let chosen = device.upload(&chosen)?;
+    let mut into: Reals<D> = device.zeros(rows * k)?;
+    device.log_probs(into.all_mut(), scores.all().laid_out(layout), bias.all(), chosen.all());
+    read(device, &into)
+}
+
+/// Units that suit tensor cores and units that do not, few streams and many.
+fn lstm<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let (steps, streams) = (draw.size(6), [draw.size(20), 130 + draw.below(9)][draw.below(2)]);
+    let units = [16 * draw.size(4), draw.size(40)][draw.below(2)];
+    let state = streams * units;
+    let small = |draw: &mut Draw, n: usize| -> Vec<f64> {
+        draw.numbers(n).iter().map(|value| value / 4.0).collect()
+    };
+    let recurrent = reals(device, &small(draw, 4 * units * units))?;
+    let bias = reals(device, &draw.numbers(4 * units))?;
+    let keep: Vec<f64> =
+        (0..steps * streams).map(|_| f64::from(u8::from(draw.below(4) > 0))).collect();
+    let keep = reals(device, &keep)?;
+    let mut trace = Trace::new(|len| device.zeros(len), steps, streams, units)?;
+    trace.gates = reals(device, &draw.numbers(4 * steps * state))?;
+    let first: [Reals<D>; 2] =
+        [reals(device, &draw.numbers(state))?, reals(device, &small(draw, state))?];
+    device.copy(trace.cells.slice_mut(0..state), first[0].all());
+    device.copy(trace.hiddens.slice_mut(0..state), first[1].all());
+    let above = reals(device, &draw.numbers(steps * state))?;
+    let (recurrent, bias, keep) = (recurrent.all(), bias.all(), keep.all());
+    let lstm = Lstm { steps, streams, units, recurrent, bias, keep };
+    device.lstm_forward(lstm, &mut trace);
+    let mut found = Vec::new();
+    for array in [&trace.outputs, &trace.cells, &trace.hiddens, &trace.gates] {
+        found.extend(read(device, array)?);
+    }
+    device.lstm_backward(lstm, above.all(), &mut trace);
+    found.extend(read(device, &trace.gates)?);
+    Ok(found)
+}
+
+fn sum_of_squares<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let n = draw.size(70_000);
+    let from = reals(device, &draw.numbers(n))?;
+    let mut into: Reals<D> = device.zeros(3)?;
+    device.sum_of_squares(into.slice_mut(1..2), from.all());
+    read(device, &into)
+}
+
+/// A gradient that is clipped, or is not.
+fn settings(draw: &mut Draw) -> StepSettings {
+    StepSettings {
+        square: 25.0,
+        rate: 0.25,
+        clip: [2.5, 100.0][draw.below(2)],
+        beta_1: 0.875,
+        beta_2: 0.96875,
+        epsilon: 1.0 / 1024.0,
+        decay: 0.0625,
+        unbias_1: 0.125,
+        unbias_2: 0.03125,
+    }
+}
+
+fn sgd_step<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let n = draw.size(5000);
+    let mut values = reals(device, &draw.numbers(n))?;
+    let gradient = reals(device, &draw.numbers(n))?;
+    let settings = device.upload::<D::Real>(&settings(draw).encode())?;
+    device.sgd_step(values.all_mut(), gradient.all(), settings.all());
+    read(device, &values)
+}
+
+fn adam_step<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let n = draw.size(5000);
+    let mut values = reals(device, &draw.numbers(n))?;
+    let gradient = reals(device, &draw.numbers(n))?;
+    let mut moments = draw.numbers(2 * n);
+    moments[n..].iter_mut().for_each(|second| *second = second.abs());
+    let mut moments = reals(device, &moments)?;
+    let settings = device.upload::<D::Real>(&settings(draw).encode())?;
+    device.adam_step(values.all_mut(), moments.all_mut(), gradient.all(), settings.all());
+    Ok([read(device, &values)?, read(device, &moments)?].concat())
+}
+
+/// Any bits that are a finite number, among them ties and subnormal numbers, to bf16 and back.
+fn convert<D: Convert>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let n = draw.size(5000);
+    let number = |draw: &mut Draw| {
+        let bits = draw.0.next_u32() & [u32::MAX, 0xffff_8000, 0x807f_ffff][draw.below(3)];
+        // A bf16 has the exponents of an f32; the largest numbers round to infinity.
+        Some(f32::from_bits(bits)).filter(|value| value.abs() < 1e38).unwrap_or(1.5)
+    };
+    let values: Vec<f32> = (0..n).map(|_| number(draw)).collect();
+    let from = device.upload(&values)?;
+    let (mut half, mut back) = (device.zeros::<bf16>(n)?, device.zeros::<f32>(n)?);
+    device.to_bf16(half.all_mut(), from.all());
+    device.from_bf16(back.all_mut(), half.all());
+    let expected: Vec<bf16> = values.iter().map(|&value| bf16::from_f32(value)).collect();
+    assert_eq!(device.read(half.all())?, expected, "rounded to the nearest, ties to even");
+    Ok(device.read(back.all())?.into_iter().map(f64::from).collect())
+}
+
+fn draw(operation: &Operation, round: u64) -> Draw {
+    Draw(seeds::generator(round, Use::Test, operation.names))
+}
+
+/// The larger of two errors, or NaN if one is: `f64::max` would drop it.
+fn larger(a: f64, b: f64) -> f64 {
+    if b <= a { a } else { b }
+}
+
+/// The greatest difference of two lists, relative to the largest number.
+fn difference(expected: &[f64], found: &[f64]) -> f64 {
+    assert_eq!(expected.len(), found.len());
+    let largest = expected.iter().fold(1e-30, |largest: f64, value| largest.max(value.abs()));
+    expected.iter().zip(found).map(|(a, b)| (a - b).abs() / largest).fold(0.0, larger)
+}
+
+/// The greatest difference over all rounds of an operation.
+fn worst<D>(operation: &Operation, device: &D, run: Run<D>) -> f64 {
+    let of_round = |round| {
+        let exact = (operation.exact)(&Cpu::default(), &mut draw(operation, round)).unwrap();
+        assert!(exact.iter().all(|value| value.is_finite()), "{:?}", operation.names);
+        difference(&exact, &run(device, &mut draw(operation, round)).unwrap())
+    };
+    (0..ROUNDS).map(of_round).fold(0.0, larger)
+}
+
+#[test]
+fn the_cpu_in_f32_computes_what_it_computes_in_f64() {
+    let compare = |operation: &Operation| {
+        let found = worst(operation, &Cpu::<f32>::default(), operation.cpu);
+        let is_close = found <= operation.tolerance;
+        (!is_close).then(|| format!("{:?}: {found:.1e}", operation.names))
+    };
+    let failures: Vec<String> = operations().iter().filter_map(compare).collect();
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+/// Every method of the traits has a case here.
+#[test]
+fn every_operation_is_compared() {
+    let sources =
+        [include_str!("../src/device/operations.rs"), include_str!("../src/device/mod.rs")];
+    let methods = sources.iter().flat_map(|source| {
+        let traits = source.split("pub trait ").skip(1).filter(|text| !text.starts_with("Backend"));
+        traits.flat_map(|text| text.split("\n}\n").next().unwrap().split("\n    fn ").skip(1))
+    });
+    let mut declared: Vec<&str> =
+        methods.map(|text| text.split(['(', '<']).next().unwrap()).collect();
+    let mut compared: Vec<&str> =
+        operations().iter().flat_map(|operation| operation.names.to_vec()).collect();
+    declared.sort_unstable();
+    compared.sort_unstable();
+    assert_eq!(compared, declared);
+}
+
+/// TF32 rounds each factor to 11 significant bits, so a product of numbers up to 2 is off by up to 2 · 2⁻¹¹ of its size,
+/// and the gates of an LSTM carry that on.
+#[cfg(feature = "cuda")]
+const TF32: f64 = 4e-3;
+
+#[cfg(feature = "cuda")]
+#[test]
+#[expect(clippy::print_stdout, reason = "how far they agree, or that nothing was compared")]
+#[expect(clippy::disallowed_methods, reason = "who runs the tests knows whether there is a GPU")]
+fn the_gpu_computes_what_the_cpu_computes() {
+    let is_required = std::env::var("GOLDILOCKS_GPU").is_ok_and(|value| value == "required");
+    let cuda = match goldilocks_numerics::device::Cuda::open() {
+        Ok(cuda) => cuda,
+        Err(error) if is_required => panic!("GOLDILOCKS_GPU=required, but {error}"),
+        Err(error) => {
+            println!("NOT RUN: the GPU was not compared with the CPU: {error}");
+            return;
+        }
+    };
+    let (full, mut failures) = (cuda.with_full_precision(), Vec::new());
+    for operation in &operations() {
+        let exact = worst(operation, &full, operation.gpu);
+        let tf32 = worst(operation, &cuda, operation.gpu);
+        let found = format!("{:?}: {exact:.1e}, with TF32 {tf32:.1e}", operation.names);
+        println!("{}: {found}", cuda.name());
+        let most = if operation.has_products { TF32 } else { operation.tolerance };
+        if !(exact <= operation.tolerance && tf32 <= most) {
+            failures.push(found);
+        }
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
+}
