@@ -140,7 +140,7 @@ impl Error {
             Self::Questions(error) => error.remedy(),
             Self::Ngram(error) => error.remedy(),
             Self::Numerics(error) => error.remedy(),
-            Self::Models(error) => error.hint().map(Remedy::advice),
+            Self::Models(error) => error.remedy(),
             Self::Evaluation(error) => error.remedy(),
             Self::Report(error) => error.hint().map(Remedy::advice),
             #[cfg(feature = "page")]

@@ -91,7 +91,7 @@ fn tune(training: &Training<'_>) -> Result<WordDistance> {
     let best = best.ok_or(Error::NothingToTrainOn {
         model: METHOD.name,
         expected: "validation questions with answers to tune `max_penalty` on",
-        hint: "give its value, as in `--set max_penalty=5`",
+        hint: "set `max_penalty` to a value",
     })?;
     Ok(WordDistance { max_penalty: best.max_penalty, grid })
 }
@@ -327,7 +327,7 @@ mod tests {
         let error = tuned(&set).unwrap_err();
         expect![[r#"
             nothing to train `word-distance` on: expected validation questions with answers to tune `max_penalty` on, found none
-            give its value, as in `--set max_penalty=5`"#]]
-        .assert_eq(&format!("{error}\n{}", error.hint().unwrap()));
+            set `max_penalty` to a value"#]]
+        .assert_eq(&format!("{error}\n{}", error.remedy().unwrap()));
     }
 }

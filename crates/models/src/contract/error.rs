@@ -1,10 +1,10 @@
-//! Everything that can go wrong with a model, each with the way out where there is one.
+//! [`Error`]: what can go wrong with a model, each with a remedy where there is one.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::MODELS;
-use base::nearest;
+use base::{Remedy, nearest};
 
 impl From<numerics::Error> for Error {
     fn from(error: numerics::Error) -> Self {
@@ -30,125 +30,51 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum Error {
     /// No method of [`MODELS`] has that name.
     #[error("unknown model `{name}`")]
-    UnknownModel {
-        /// As typed.
-        name: String,
-    },
+    UnknownModel { name: String },
     /// A setting without `=`.
     #[error("malformed setting `{text}`: expected `KEY=VALUE`")]
-    MalformedSetting {
-        /// As typed.
-        text: String,
-    },
+    MalformedSetting { text: String },
     /// The model has no such setting.
     #[error("unknown setting `{key}` of `{model}`")]
-    UnknownSetting {
-        /// The model's name.
-        model: &'static str,
-        /// As typed.
-        key: String,
-        /// The settings that it has.
-        known: Vec<&'static str>,
-    },
+    UnknownSetting { model: &'static str, key: String, known: Vec<&'static str> },
     /// A value of the wrong type or out of its range.
     #[error("wrong value of `{key}`: expected {expected}, found `{found}`")]
-    SettingValue {
-        /// The setting's name.
-        key: &'static str,
-        /// Its range in words.
-        expected: String,
-        /// As typed.
-        found: String,
-    },
+    SettingValue { key: &'static str, expected: String, found: String },
     /// The set lacks what the model learns from.
     #[error("nothing to train `{model}` on: expected {expected}, found none")]
-    NothingToTrainOn {
-        /// The model's name.
-        model: &'static str,
-        /// What it needs.
-        expected: &'static str,
-        /// How to get it.
-        hint: &'static str,
-    },
+    NothingToTrainOn { model: &'static str, expected: &'static str, hint: &'static str },
     /// A score that is NaN or infinite.
     #[error("question {id}: the score of `{candidate}` is {found}: expected a finite number")]
-    NotFinite {
-        /// The question.
-        id: String,
-        /// The candidate's word.
-        candidate: String,
-        /// NaN or an infinity.
-        found: f32,
-    },
+    NotFinite { id: String, candidate: String, found: f32 },
     /// A scorer returned another number of lists than there are questions or, where a question is named, another
     /// number of scores than it has candidates.
     #[error("{}", score_count(question.as_deref(), *expected, *found))]
-    ScoreCount {
-        /// The question whose scores were counted; none: the lists of a batch.
-        question: Option<String>,
-        /// What there should be.
-        expected: usize,
-        /// What there is.
-        found: usize,
-    },
+    ScoreCount { question: Option<String>, expected: usize, found: usize },
     /// What whoever takes the scores of [`crate::score_all`] failed with.
     #[error(transparent)]
     Sink(Box<dyn std::error::Error + Send + Sync>),
     /// The folder to save to is there already.
     #[error("{}: exists already", path.display())]
-    Exists {
-        /// The folder.
-        path: PathBuf,
-        /// Whether it is a model, which may be replaced.
-        is_model: bool,
-    },
+    Exists { path: PathBuf, is_model: bool },
     /// The folder to load from has no manifest.
     #[error("{}: not a model: it has no `model.toml`", path.display())]
-    NoModel {
-        /// The folder.
-        path: PathBuf,
-    },
+    NoModel { path: PathBuf },
     /// The folder was written by another version of this program.
     #[error("{}: other format: expected version {expected}, found {found}", path.display())]
-    OtherFormat {
-        /// The manifest.
-        path: PathBuf,
-        /// The model's name.
-        model: String,
-        /// What this version reads.
-        expected: i64,
-        /// What the folder has.
-        found: i64,
-    },
+    OtherFormat { path: PathBuf, model: String, expected: i64, found: i64 },
     /// A file of a model that can't be what was written.
     #[error("{}{}: damaged model: {reason}", path.display(), line.map(|n| format!(":{n}")).unwrap_or_default())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1, where it can be told.
-        line: Option<usize>,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Damaged { path: PathBuf, line: Option<usize>, reason: String },
     /// The loss of a learner became infinite or NaN.
     #[error(
         "`{model}` diverged in epoch {epoch}, step {step}: the mean loss is {loss} with `learning_rate={learning_rate}`"
     )]
-    Diverged {
-        /// The model's name.
-        model: &'static str,
-        /// From 1.
-        epoch: usize,
-        /// The mini-batch within the epoch, from 1.
-        step: usize,
-        /// The mean loss of that mini-batch.
-        loss: f64,
-        /// The step of SGD at that time.
-        learning_rate: f64,
-    },
+    Diverged { model: &'static str, epoch: usize, step: usize, loss: f64, learning_rate: f64 },
     /// A device that is not there, has too little memory or is lost.
     #[error(transparent)]
     Device(numerics::Error),
@@ -160,12 +86,7 @@ pub enum Error {
     LanguageModel(#[from] ngram::Error),
     /// A file or folder that can't be read or written.
     #[error("{}: {reason}", path.display())]
-    File {
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system says; part of the message, so not a source of its own.
-        reason: io::Error,
-    },
+    File { path: PathBuf, reason: io::Error },
 }
 
 fn score_count(question: Option<&str>, expected: usize, found: usize) -> String {
@@ -197,50 +118,39 @@ impl Error {
         }
     }
 
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+    /// What can be done about it.
+    pub fn remedy(&self) -> Option<Remedy> {
+        let train = |model: Option<&String>, folder: Option<&PathBuf>| {
+            Some(Remedy::Train { model: model.cloned(), folder: folder.cloned() })
+        };
         match self {
             Self::UnknownModel { name } => {
-                let list = format!("`goldilocks models` lists all {}", MODELS.len());
-                Some(match nearest(name, MODELS.iter().map(|method| method.name)) {
-                    Some(name) => format!("did you mean `{name}`? {list}"),
-                    None => list,
-                })
+                let meant = nearest(name, MODELS.iter().map(|method| method.name));
+                Some(Remedy::ListModels { meant: meant.map(str::to_owned) })
             }
-            Self::MalformedSetting { .. } => Some("for example `--set max_penalty=5`".to_owned()),
+            Self::MalformedSetting { .. } => {
+                Some(Remedy::WriteSettingAs { example: "max_penalty=5" })
+            }
             Self::UnknownSetting { model, key, known } => {
                 Some(match (nearest(key, known.iter().copied()), known.as_slice()) {
-                    (Some(name), _) => format!("did you mean `{name}`?"),
-                    (None, []) => format!("`{model}` has no settings"),
-                    (None, _) => format!("`goldilocks models {model}` lists its settings"),
+                    (Some(name), _) => Remedy::DidYouMean { name: name.to_owned() },
+                    (None, []) => Remedy::advice(format!("`{model}` has no settings")),
+                    (None, _) => Remedy::ListSettings { model: (*model).to_owned() },
                 })
             }
-            Self::NothingToTrainOn { hint, .. } => Some((*hint).to_owned()),
-            Self::Exists { is_model: true, .. } => {
-                Some("choose another folder, or add `--force`".to_owned())
-            }
-            Self::Exists { is_model: false, .. } => {
-                Some("it is no model, so it is not replaced: choose another folder".to_owned())
-            }
-            Self::NoModel { path } => {
-                let path = path.display();
-                Some(format!("make it with `goldilocks train MODEL --data SET -o {path}`"))
-            }
-            Self::OtherFormat { model, .. } => {
-                Some(format!("run `goldilocks train {model}` again with this version"))
-            }
-            Self::Damaged { .. } => {
-                Some("copy the folder again, or run `goldilocks train` again".to_owned())
-            }
+            Self::NothingToTrainOn { hint, .. } => Some(Remedy::advice(*hint)),
+            Self::Exists { is_model: true, .. } => Some(Remedy::Overwrite),
+            Self::Exists { is_model: false, .. } => Some(Remedy::ChooseNewFolder),
+            Self::NoModel { path } => train(None, Some(path)),
+            Self::OtherFormat { model, .. } => train(Some(model), None),
+            Self::Damaged { .. } | Self::NotFinite { .. } => train(None, None),
             Self::Diverged { learning_rate, .. } => {
-                Some(format!("try a smaller step: `--set learning_rate={}`", learning_rate / 4.0))
+                let value = (learning_rate / 4.0).to_string();
+                Some(Remedy::Set { key: "learning_rate", value })
             }
-            Self::NotFinite { .. } => {
-                Some("the model diverged or its files are damaged: train it again".to_owned())
-            }
-            Self::Device(error) => error.remedy().map(|remedy| remedy.to_string()),
-            Self::Network(error) => error.remedy().map(|remedy| remedy.to_string()),
-            Self::LanguageModel(error) => error.remedy().map(|remedy| remedy.to_string()),
+            Self::Device(error) => error.remedy(),
+            Self::Network(error) => error.remedy(),
+            Self::LanguageModel(error) => error.remedy(),
             Self::SettingValue { .. }
             | Self::File { .. }
             | Self::ScoreCount { .. }

@@ -191,7 +191,10 @@ mod tests {
 
     fn expect_error<T>(result: Result<T>, root: &TempDir, expected: &Expect) {
         let error = result.err().expect("it fails");
-        let text = format!("{error}\n{}", error.hint().unwrap_or_default());
+        let text = format!(
+            "{error}\n{}",
+            error.remedy().map(|remedy| remedy.to_string()).unwrap_or_default()
+        );
         expected.assert_eq(&text.replace(root.path().to_str().unwrap(), "ROOT"));
     }
 
@@ -236,7 +239,7 @@ mod tests {
             &root,
             &expect![[r#"
                 ROOT/m: exists already
-                choose another folder, or add `--force`"#]],
+                choose another place, or ask for the output to be replaced"#]],
         );
         save_word_distance(&folder, 2, true).unwrap();
         assert_eq!(load(&folder).unwrap().1.provenance.seed, 2);
@@ -248,7 +251,7 @@ mod tests {
             &root,
             &expect![[r#"
                 ROOT/diary: exists already
-                it is no model, so it is not replaced: choose another folder"#]],
+                choose a new folder: this one is never replaced"#]],
         );
     }
 
@@ -294,7 +297,7 @@ mod tests {
             &root,
             &expect![[r#"
                 ROOT/m: not a model: it has no `model.toml`
-                make it with `goldilocks train MODEL --data SET -o ROOT/m`"#]],
+                train the model again"#]],
         );
         save_word_distance(&folder, 1, false).unwrap();
         let sound = fs::read_to_string(folder.join(MANIFEST)).unwrap();
@@ -307,35 +310,35 @@ mod tests {
             &root,
             &expect![[r#"
                 ROOT/m/model.toml: other format: expected version 2, found 3
-                run `goldilocks train word-distance` again with this version"#]],
+                train `word-distance` again"#]],
         );
         let expectations = [
             (
                 "format = 2",
                 "",
                 expect![
-                    "ROOT/m/model.toml: damaged model: it has no `format`\ncopy the folder again, or run `goldilocks train` again"
+                    "ROOT/m/model.toml: damaged model: it has no `format`\ntrain the model again"
                 ],
             ),
             (
                 "word-distance",
                 "word-distans",
                 expect![
-                    "ROOT/m/model.toml: damaged model: unknown model `word-distans`\ncopy the folder again, or run `goldilocks train` again"
+                    "ROOT/m/model.toml: damaged model: unknown model `word-distans`\ntrain the model again"
                 ],
             ),
             (
                 "max_penalty = \"7\"",
                 "max_penalty = \"0\"",
                 expect![
-                    "ROOT/m/model.toml: damaged model: wrong value of `max_penalty`: expected a whole number from 1 to 1000 or `auto`, found `0`\ncopy the folder again, or run `goldilocks train` again"
+                    "ROOT/m/model.toml: damaged model: wrong value of `max_penalty`: expected a whole number from 1 to 1000 or `auto`, found `0`\ntrain the model again"
                 ],
             ),
             (
                 "[provenance.settings]",
                 "[provenance.settings",
                 expect![
-                    "ROOT/m/model.toml:13: damaged model: unclosed table, expected `]`\ncopy the folder again, or run `goldilocks train` again"
+                    "ROOT/m/model.toml:13: damaged model: unclosed table, expected `]`\ntrain the model again"
                 ],
             ),
         ];
@@ -355,7 +358,7 @@ mod tests {
             &root,
             &expect![[r#"
                 ROOT/m/tuned.toml:1: damaged model: invalid value: integer `-3`, expected u32
-                copy the folder again, or run `goldilocks train` again"#]],
+                train the model again"#]],
         );
         fs::remove_file(folder.join("tuned.toml")).unwrap();
         expect_error(
@@ -363,7 +366,7 @@ mod tests {
             &root,
             &expect![[r#"
                 ROOT/m/tuned.toml: damaged model: the file is missing
-                copy the folder again, or run `goldilocks train` again"#]],
+                train the model again"#]],
         );
     }
 }

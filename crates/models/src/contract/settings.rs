@@ -1,7 +1,7 @@
 //! Settings: flat `KEY=VALUE` text → values checked against an [`Method`] → the model's own `Config`.
 //!
-//! A model lists its [`Setting`]s in its method and reads them into a struct with fields of the same
-//! names through [`Settings::config`]; the same list is what `goldilocks models NAME` prints.
+//! A model lists its [`Setting`]s in its [`Method`] and reads them into a struct with fields of the same
+//! names through [`Settings::config`]; the same list is what a program prints about the model.
 
 use std::fmt;
 
@@ -156,7 +156,8 @@ impl Settings {
     /// The model's own struct of settings.
     ///
     /// # Panics
-    /// If its fields are not the method's settings: the contract tests train every model.
+    /// If its fields are not the method's settings or, where debug assertions are on, if it ignores one of them: the
+    /// contract tests train every model.
     pub fn config<Config: DeserializeOwned>(&self) -> Config {
         let mut values = self.values.clone();
         for setting in self.known {
@@ -164,7 +165,19 @@ impl Settings {
                 values.remove(setting.name);
             }
         }
+        debug_assert_eq!(self.ignored::<Config>(&values), None, "a setting that nothing reads");
         values.try_into().expect("a Config has the fields that its method lists")
+    }
+
+    /// Returns a setting that a `Config` does not read: none of them can be a list, so one that is read is refused as
+    /// a list. (`deny_unknown_fields` does not work where a part is flattened.)
+    fn ignored<Config: DeserializeOwned>(&self, values: &Table) -> Option<&'static str> {
+        let is_ignored = |setting: &&Setting| {
+            let mut values = values.clone();
+            values.insert(setting.name.to_owned(), Value::Array(Vec::new()));
+            values.try_into::<Config>().is_ok()
+        };
+        self.known.iter().find(is_ignored).map(|setting| setting.name)
     }
 }
 
@@ -255,6 +268,30 @@ mod tests {
     }
 
     #[test]
+    fn a_setting_that_nothing_reads_is_found() {
+        #[derive(Debug, Deserialize)]
+        #[expect(dead_code, reason = "only reading matters")]
+        struct Part {
+            dim: usize,
+            learning_rate: f32,
+            attention: Attention,
+            time: bool,
+        }
+        #[derive(Debug, Deserialize)]
+        #[expect(dead_code, reason = "only reading matters")]
+        struct Forgetful {
+            #[serde(flatten)]
+            part: Part,
+        }
+        let settings = Settings::from_text(&method(), []).unwrap();
+        let values = settings.values().clone();
+        assert_eq!(settings.ignored::<Forgetful>(&values), Some("max_memories"));
+        let mut values = values;
+        values.remove("max_memories");
+        assert_eq!(settings.ignored::<Config>(&values), None);
+    }
+
+    #[test]
     fn what_is_typed_replaces_the_defaults_and_the_last_one_holds() {
         let typed = ["dim=7", "dim = 8", "max_memories=20", "learning_rate=1", "attention=hard"];
         let settings = Settings::from_text(&method(), typed).unwrap();
@@ -278,13 +315,16 @@ mod tests {
                 .chain(["attention=all", "time=yes"])
                 .map(|text| {
                     let error = Settings::from_text(&method(), [text]).unwrap_err();
-                    format!("{error}; {}\n", error.hint().unwrap_or_default())
+                    format!(
+                        "{error}; {}\n",
+                        error.remedy().map(|remedy| remedy.to_string()).unwrap_or_default()
+                    )
                 })
                 .collect();
         expect![[r#"
-            malformed setting `dim`: expected `KEY=VALUE`; for example `--set max_penalty=5`
+            malformed setting `dim`: expected `KEY=VALUE`; for example `max_penalty=5`
             unknown setting `dmi` of `toy`; did you mean `dim`?
-            unknown setting `zzz` of `toy`; `goldilocks models toy` lists its settings
+            unknown setting `zzz` of `toy`; choose one of the settings of `toy`
             wrong value of `dim`: expected a whole number from 1 to 4096, found `0`; 
             wrong value of `dim`: expected a whole number from 1 to 4096, found `1.5`; 
             wrong value of `max_memories`: expected a whole number from 1 to 1000 or `all`, found `some`; 

@@ -10,60 +10,13 @@ use numerics::Table;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-use crate::contract::settings::Range;
 use crate::learning::checkpoint::{Checkpoints, Epoch, Record};
-use crate::{Error, Event, Result, Setting, Settings, Training};
-
-/// The setting λ; models differ in its default.
-pub(crate) const LEARNING_RATE: Setting = Setting {
-    name: "learning_rate",
-    symbol: "λ",
-    default: "0.01",
-    range: Range::Real(0.0, 1000.0),
-    word: None,
-    doc: "Step of stochastic gradient descent in the first epoch.",
-};
-/// The setting for how long to train.
-pub(crate) const EPOCHS: Setting = Setting {
-    name: "epochs",
-    symbol: "",
-    default: "10",
-    range: Range::Whole(1, 10_000),
-    word: None,
-    doc: "How often the training questions, or the training books, are seen at most.",
-};
-/// The setting for when to give up.
-pub(crate) const PATIENCE: Setting = Setting {
-    name: "patience",
-    symbol: "",
-    default: "2",
-    range: Range::Whole(1, 10_000),
-    word: None,
-    doc: "Training ends after this many epochs that are not better on validation.",
-};
-/// The setting for how the step shrinks.
-pub(crate) const DECAY: Setting = Setting {
-    name: "decay",
-    symbol: "",
-    default: "1",
-    range: Range::Real(0.0, 1.0),
-    word: None,
-    doc: "What the learning rate is multiplied with after each epoch.",
-};
-/// The setting for how many questions share a step.
-pub(crate) const BATCH: Setting = Setting {
-    name: "batch",
-    symbol: "",
-    default: "64",
-    range: Range::Whole(1, 65_536),
-    word: None,
-    doc: "Questions that are learnt from at the same time, on the same weights.",
-};
+use crate::{Error, Event, Result, Settings, Training};
 
 /// How often in an epoch it is told how far it is.
 const N_REPORTS: usize = 200;
 
-/// The settings above as a model's `Config` holds them, to be flattened into it.
+/// The settings of [`crate::learning::options`] as a model's `Config` holds them, to be flattened into it.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Schedule {
     pub learning_rate: f64,
@@ -264,13 +217,15 @@ mod tests {
     use questions::{QuestionSet, Split};
 
     use super::*;
+    use crate::Setting;
     use crate::fixture::{Asked, set_of};
+    use crate::learning::options::{BATCH, DECAY, EPOCHS, LEARNING_RATE, PATIENCE};
     use crate::{MODELS, Method};
 
     const SETTINGS: &[Setting] = &[LEARNING_RATE, EPOCHS, PATIENCE, DECAY, BATCH];
 
     fn method() -> Method {
-        Method { name: "sum", settings: SETTINGS, ..MODELS[0] }
+        Method { name: "sum", settings: SETTINGS, sources: &[], ..MODELS[0] }
     }
 
     /// Adds up question numbers times the step; is given an accuracy for each epoch.
@@ -359,8 +314,8 @@ mod tests {
             trained(&mut Sum::new(&[]), &["batch=2", "learning_rate=200"], &training).unwrap_err();
         expect_test::expect![[r#"
             `sum` diverged in epoch 1, step 3: the mean loss is NaN with `learning_rate=200`
-            try a smaller step: `--set learning_rate=50`"#]]
-        .assert_eq(&format!("{error}\n{}", error.hint().unwrap()));
+            set `learning_rate` to 50"#]]
+        .assert_eq(&format!("{error}\n{}", error.remedy().unwrap()));
     }
 
     #[test]
@@ -389,6 +344,48 @@ mod tests {
             trained(&mut resumed, &["learning_rate=1"], &training).unwrap();
             assert_eq!(resumed.weights, whole.weights);
             assert_eq!(resumed.seen, whole.seen[killed_after..]);
+        }
+    }
+
+    /// Sets of the same shape, whose words have the same numbers, are told apart by spelling and by context; and so
+    /// is the code of the learner.
+    #[test]
+    fn checkpoints_of_other_words_contexts_or_code_are_left_aside() {
+        let set_with = |context, candidate| {
+            set_of(&[Asked {
+                context: vec![context],
+                query: "the XXXXX",
+                candidates: &[candidate, "hen"],
+                answer: Some(0),
+                split: Split::Train,
+            }])
+        };
+        let first = set_with("a fox", "fox");
+        for (other, code, expected) in [
+            (set_with("a fox", "fox"), &[][..], None),
+            (set_with("a owl", "owl"), &[], Some("data")),
+            (set_with("fox a", "fox"), &[], Some("data")),
+            (set_with("a fox", "fox"), &["another"], Some("code")),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let warnings = Mutex::new(String::new());
+            let note = |event: Event| {
+                if let Event::Warning(text) = event {
+                    *warnings.lock().unwrap() += &text;
+                }
+            };
+            let mut training = Training::new(&first, 1, &note);
+            training.checkpoints = Some(folder.path());
+            trained(&mut Sum::new(&[]), &["epochs=2"], &training).unwrap();
+            let mut training = Training::new(&other, 1, &note);
+            training.checkpoints = Some(folder.path());
+            let method = Method { sources: code, ..method() };
+            let settings = Settings::from_text(&method, ["epochs=2"]).unwrap();
+            run(&mut Sum::new(&[]), &settings.config(), &settings, &training).unwrap();
+            let warned = warnings.into_inner().unwrap();
+            let what = expected.map_or(String::new(), |what| format!("({what}: expected "));
+            assert_eq!(warned.is_empty(), expected.is_none(), "{warned}");
+            assert!(warned.contains(&what), "{warned}");
         }
     }
 

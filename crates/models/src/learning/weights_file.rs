@@ -14,25 +14,14 @@ use numerics::Table;
 use numerics::weights::{self, Precision, Weights};
 use serde::Deserialize;
 
-use crate::contract::settings::Range;
 use crate::words::dictionary::Dictionary;
 use crate::words::word_list;
-use crate::{Error, Result, Setting, Settings};
+use crate::{Error, Result, Settings};
 
 const FILE: &str = "weights.safetensors";
 const DICTIONARY: &str = "dictionary";
 
-/// The setting for how weights are saved.
-pub(crate) const WEIGHTS: Setting = Setting {
-    name: "weights",
-    symbol: "",
-    default: "f32",
-    range: Range::Choice(&["f32", "f16", "i8"]),
-    word: None,
-    doc: "How a number is saved: in four bytes, two, or one.",
-};
-
-/// Its values.
+/// What the setting `weights` chooses.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SavedAs {

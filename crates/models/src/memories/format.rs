@@ -65,6 +65,14 @@ impl Phrases {
 }
 
 impl Format {
+    /// The same format for a dictionary with this many rows.
+    pub fn with_rows(mut self, dictionary_rows: usize) -> Self {
+        if let Self::QueryWindow(layout) | Self::Windows(layout) = &mut self {
+            layout.dictionary_rows = dictionary_rows;
+        }
+        self
+    }
+
     /// How many rows a table of embeddings has.
     pub fn n_rows(&self, dictionary_rows: usize) -> usize {
         match self {
@@ -156,7 +164,7 @@ impl Format {
     }
 }
 
-/// Windows of b words, as the settings say.
+/// Windows of b words, as the settings say, for a dictionary that is not known yet: see [`Format::with_rows`].
 ///
 /// # Errors
 /// If there is no word in the middle.
@@ -164,9 +172,9 @@ pub(crate) fn windows(
     window: usize,
     encoding: Encoding,
     max_memories: Option<usize>,
-) -> Result<impl Fn(usize) -> Layout> {
+) -> Result<Layout> {
     let (window, unit) = (with_middle(window)?, Unit::Windows);
-    Ok(move |dictionary_rows| Layout { window, encoding, unit, max_memories, dictionary_rows })
+    Ok(Layout { window, encoding, unit, max_memories, dictionary_rows: 0 })
 }
 
 #[cfg(test)]
@@ -176,10 +184,10 @@ mod tests {
     use crate::words::lowercase::Lowercase;
 
     /// The query, the memories, and where the memories and the query come from.
-    type Told = (Vec<u32>, Vec<Vec<u32>>, Vec<Range<usize>>, Range<usize>);
+    type Parts = (Vec<u32>, Vec<Vec<u32>>, Vec<Range<usize>>, Range<usize>);
 
     /// The phrases of a question and where its memories come from, as words.
-    fn told(format: &Format) -> Told {
+    fn phrases_of(format: &Format) -> Parts {
         let set =
             one_question(&["a Fox ran .", "the hen saw a fox"], "a XXXXX ran off", &["fox", "hen"]);
         // Without a dictionary a word's row is the number of its lower-cased form.
@@ -203,24 +211,25 @@ mod tests {
 
     #[test]
     fn sentences_are_memories_and_the_latest_ones_stay() {
-        let (query, memories, origins, asked) = told(&Format::Sentences(None));
+        let (query, memories, origins, asked) = phrases_of(&Format::Sentences(None));
         assert_eq!(query, [11, 10, 13, 18]);
         assert_eq!(memories, [vec![11, 12, 13, 14], vec![15, 16, 17, 11, 12]]);
         assert_eq!((origins, asked), (vec![0..4, 4..9], 0..4));
-        let (_, memories, origins, _) = told(&Format::Sentences(Some(1)));
+        let (_, memories, origins, _) = phrases_of(&Format::Sentences(Some(1)));
         assert_eq!(memories, [[15, 16, 17, 11, 12]]);
         assert_eq!((origins.len(), origins[0].clone()), (1, 4..9));
     }
 
     #[test]
     fn windows_are_memories_of_mentions() {
-        let layout = windows(3, Encoding::Positions, None).unwrap()(100);
-        let (query, memories, origins, asked) = told(&Format::Windows(layout.clone()));
+        let layout = windows(3, Encoding::Positions, None).unwrap();
+        let format = Format::Windows(layout.clone()).with_rows(100);
+        let (query, memories, origins, asked) = phrases_of(&format);
         // Position j has its dictionary from row 100 j on; padding is row 0 of a dictionary.
         assert_eq!(query, [11, 110, 213]);
         assert_eq!(memories, [[11, 112, 213], [15, 116, 217], [11, 112, 200]]);
         assert_eq!((origins, asked), (vec![0..3, 4..7, 7..9], 0..3));
-        let (query, memories, ..) = told(&Format::QueryWindow(layout));
+        let (query, memories, ..) = phrases_of(&Format::QueryWindow(layout).with_rows(100));
         assert_eq!((query, memories.len()), (vec![11, 110, 213], 0));
     }
 
@@ -233,9 +242,9 @@ mod tests {
 
     #[test]
     fn passages_without_memories_are_one_phrase() {
-        let (query, memories, ..) = told(&Format::ContextAndQuery);
+        let (query, memories, ..) = phrases_of(&Format::ContextAndQuery);
         assert_eq!(query, [11, 10, 13, 18, 11, 12, 13, 14, 15, 16, 17, 11, 12]);
         assert!(memories.is_empty());
-        assert_eq!(told(&Format::Query).0, [11, 10, 13, 18]);
+        assert_eq!(phrases_of(&Format::Query).0, [11, 10, 13, 18]);
     }
 }

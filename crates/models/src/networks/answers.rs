@@ -21,7 +21,7 @@ use crate::learning::checkpoint::Epoch;
 use crate::learning::weights_file;
 use crate::networks::device::Place;
 use crate::networks::family::{NetworkFamily, context_of};
-use crate::words::case_fit::as_written;
+use crate::words::case::add_case_log_prob;
 use crate::words::lexicon::{END, Lexicon, Tokens, UNKNOWN};
 use crate::{
     Concurrency, DeviceChoice, Error, Event, LoadRequest, Model, Reporter, Result, Scorer, Scores,
@@ -190,7 +190,7 @@ impl<F: NetworkFamily> NetworkScorer<F> {
         };
         let mut scores: Vec<f32> = question.candidates.iter().map(score).collect();
         if self.model.family.recipe().lowercase {
-            as_written(question, &mut scores);
+            add_case_log_prob(question, &mut scores);
         }
         scores
     }

@@ -9,8 +9,7 @@ use numerics::device::NO_TARGET;
 use serde::Deserialize;
 
 use crate::contract::settings::Range;
-use crate::learning::epochs;
-use crate::learning::weights_file::WEIGHTS;
+use crate::learning::options::{self, WEIGHTS};
 use crate::networks::answers;
 use crate::networks::family::{self, NetworkFamily, Source};
 use crate::networks::learner::Pieces;
@@ -82,11 +81,11 @@ pub(crate) const METHOD: Method = Method {
         BURN_IN,
         JOINING,
         LEARNS_FROM,
-        Setting { default: "0.5", ..epochs::LEARNING_RATE },
+        Setting { default: "0.5", ..options::LEARNING_RATE },
         SCHEDULE,
         SHRINK,
-        Setting { default: "13", ..epochs::EPOCHS },
-        Setting { default: "3", ..epochs::PATIENCE },
+        Setting { default: "13", ..options::EPOCHS },
+        Setting { default: "3", ..options::PATIENCE },
         OPTIMISER,
         WEIGHT_DECAY,
         EPSILON,

@@ -9,8 +9,7 @@ use std::ops::Range;
 use neural::{Cloze, Initial, LexicalConfig, LexicalMemory, Runs, Sampler};
 use serde::Deserialize;
 
-use crate::learning::epochs;
-use crate::learning::weights_file::WEIGHTS;
+use crate::learning::options::{self, WEIGHTS};
 use crate::networks::answers;
 use crate::networks::family::{self, NetworkFamily, Source};
 use crate::networks::learner::Pieces;
@@ -68,11 +67,11 @@ pub(crate) const METHOD: Method = Method {
         Setting { default: "200", ..DIM },
         MAX_MEMORIES,
         HOPS,
-        Setting { default: "0.01", ..epochs::LEARNING_RATE },
+        Setting { default: "0.01", ..options::LEARNING_RATE },
         SCHEDULE,
         Setting { default: "1.5", ..SHRINK },
-        Setting { default: "30", ..epochs::EPOCHS },
-        Setting { default: "5", ..epochs::PATIENCE },
+        Setting { default: "30", ..options::EPOCHS },
+        Setting { default: "5", ..options::PATIENCE },
         OPTIMISER,
         WEIGHT_DECAY,
         EPSILON,

@@ -115,7 +115,7 @@ fn without_words_there_is_nothing_to_learn() {
     let settings = settings("lstm-query", &["min_count=1000"]);
     let train = find("lstm-query").unwrap().train;
     let error = train(&settings, &Training::new(&set, 1, &|_| ())).err().expect("it fails");
-    let hint = error.hint().unwrap();
+    let hint = error.remedy().unwrap().to_string();
     assert!(error.to_string().contains("`min_count` times"), "{error}");
     assert_eq!(hint, "set a smaller `min_count`");
 }

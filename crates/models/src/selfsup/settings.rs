@@ -3,14 +3,16 @@
 use numerics::Real;
 use serde::Deserialize;
 
-use crate::learning::epochs::{BATCH, DECAY, EPOCHS, LEARNING_RATE, PATIENCE, Schedule};
-use crate::learning::weights_file::{SavedAs, WEIGHTS};
+use crate::learning::epochs::Schedule;
+use crate::learning::options::{
+    BATCH, DECAY, DIM, EPOCHS, INIT, LEARNING_RATE, OPTIMISER, Optimiser, PATIENCE, WEIGHTS,
+};
+use crate::learning::weights_file::SavedAs;
 use crate::memories::windows::{
     ENCODING, Encoding, Layout, MAX_MEMORIES, Unit, WINDOW, with_middle,
 };
 use crate::selfsup::loss::Rule;
 use crate::selfsup::support::{SUPPORT, Support};
-use crate::soft::settings::{DIM, INIT, OPTIMISER, Optimiser};
 use crate::words::dictionary::Dictionary;
 use crate::{Range, Result, Setting, Settings};
 

@@ -8,6 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::learning::epochs::{self, Learner, MiniBatch, Validation};
+use crate::learning::options::Optimiser;
 use crate::learning::sampling::FrequencySampler;
 use crate::memories::matching::{Errors, Matching, embed};
 use crate::memories::windows::{Around, KnownWords, Memories};
@@ -17,7 +18,6 @@ use crate::selfsup::settings::Config;
 use crate::selfsup::support::{InverseFrequencies, Support, any_of};
 use crate::selfsup::text_targets::{Buffer, TextTargets};
 use crate::selfsup::window_memory::{Buffers, EMBEDDINGS, WindowMemory};
-use crate::soft::settings::Optimiser;
 use crate::words::lowercase::Lowercase;
 use crate::{Error, Result, SplitView, Training};
 
@@ -62,7 +62,7 @@ pub(crate) fn learn(
                 Variant::LanguageModel => "running text of the training split",
                 _ => "training questions with answers",
             },
-            hint: "`goldilocks stats SET` shows the splits of a set",
+            hint: "look at the splits of the set",
         });
     }
     let vocabulary = training.train.vocabulary();

@@ -15,7 +15,7 @@ use crate::memories::matching::Matching;
 use crate::memories::windows::{Around, KnownWords, Layout, Memories};
 use crate::selfsup::loss::highest;
 use crate::selfsup::settings::Config;
-use crate::words::case_twins::tell_apart;
+use crate::words::case::break_case_ties;
 use crate::words::dictionary::Dictionary;
 use crate::words::lowercase::Lowercase;
 use crate::{Explanation, LoadRequest, Model, Result, Scorer, Settings, Span};
@@ -106,7 +106,7 @@ impl WindowMemory {
                 None => Real::ln(scores[place] + NEXT_TO_NOTHING),
             };
         }
-        tell_apart(question, words.lowercase, &mut scores);
+        break_case_ties(question, words.lowercase, &mut scores);
         scores
     }
 }

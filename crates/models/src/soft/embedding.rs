@@ -9,8 +9,8 @@ use serde::Deserialize;
 use crate::memories::composition::Composition;
 use crate::memories::format::{Format, windows};
 use crate::memories::windows::{Encoding, WINDOW};
-use crate::soft::model::Design;
-use crate::soft::settings::{Fitting, SOURCES, settings};
+use crate::soft::model::SoftModelSpec;
+use crate::soft::settings::{FitConfig, SOURCES, settings};
 use crate::{Method, Result, Settings};
 
 #[derive(Deserialize)]
@@ -19,12 +19,12 @@ struct Config {
     #[serde(default)]
     window: usize,
     #[serde(flatten)]
-    fitting: Fitting,
+    fitting: FitConfig,
 }
 
 impl Config {
-    fn design(self, composition: Composition, format: Box<dyn Fn(usize) -> Format>) -> Design {
-        Design {
+    fn spec(self, composition: Composition, format: Format) -> SoftModelSpec {
+        SoftModelSpec {
             format,
             composition,
             dim: self.dim,
@@ -39,20 +39,20 @@ impl Config {
 // Chosen: the mean of hundreds of words, and of some twenty words their sum over the root of their number;
 // with plain sums the steps of words that stand in every question grow too large.
 
-fn context_query(settings: &Settings) -> Design {
+fn context_query(settings: &Settings) -> SoftModelSpec {
     let config: Config = settings.config();
-    config.design(Composition::Mean, Box::new(|_| Format::ContextAndQuery))
+    config.spec(Composition::Mean, Format::ContextAndQuery)
 }
 
-fn query(settings: &Settings) -> Design {
+fn query(settings: &Settings) -> SoftModelSpec {
     let config: Config = settings.config();
-    config.design(Composition::Root, Box::new(|_| Format::Query))
+    config.spec(Composition::Root, Format::Query)
 }
 
-fn window(settings: &Settings, encoding: Encoding) -> Result<Design> {
+fn window(settings: &Settings, encoding: Encoding) -> Result<SoftModelSpec> {
     let config: Config = settings.config();
     let layout = windows(config.window, encoding, None)?;
-    Ok(config.design(Composition::Sum, Box::new(move |d| Format::QueryWindow(layout(d)))))
+    Ok(config.spec(Composition::Sum, Format::QueryWindow(layout)))
 }
 
 pub(crate) const CONTEXT_QUERY: Method = Method {

@@ -10,8 +10,8 @@ use crate::contract::settings::Range;
 use crate::memories::composition::Composition;
 use crate::memories::format::{Format, windows};
 use crate::memories::windows::{ENCODING, Encoding, MAX_MEMORIES, WINDOW};
-use crate::soft::model::Design;
-use crate::soft::settings::{Fitting, SOURCES, settings};
+use crate::soft::model::SoftModelSpec;
+use crate::soft::settings::{FitConfig, SOURCES, settings};
 use crate::{Method, Result, Setting, Settings};
 
 const HOPS: Setting = Setting {
@@ -61,12 +61,12 @@ struct Config {
     time_scale: f64,
     max_memories: Option<usize>,
     #[serde(flatten)]
-    fitting: Fitting,
+    fitting: FitConfig,
 }
 
 impl Config {
-    fn design(self, composition: Composition, format: Box<dyn Fn(usize) -> Format>) -> Design {
-        Design {
+    fn spec(self, composition: Composition, format: Format) -> SoftModelSpec {
+        SoftModelSpec {
             format,
             composition,
             dim: self.dim,
@@ -78,13 +78,13 @@ impl Config {
     }
 }
 
-fn window(settings: &Settings) -> Result<Design> {
+fn window(settings: &Settings) -> Result<SoftModelSpec> {
     let config: Config = settings.config();
     let layout = windows(config.window, config.encoding, config.max_memories)?;
-    Ok(config.design(Composition::Sum, Box::new(move |d| Format::Windows(layout(d)))))
+    Ok(config.spec(Composition::Sum, Format::Windows(layout)))
 }
 
-fn sentential(settings: &Settings) -> Design {
+fn sentential(settings: &Settings) -> SoftModelSpec {
     let config: Config = settings.config();
     // Chosen: the query is composed as the memories are (Sukhbaatar et al. 2015); §3.1 says a bag of words.
     let composition = match config.encoding {
@@ -92,7 +92,7 @@ fn sentential(settings: &Settings) -> Design {
         Encoding::Bag => Composition::Sum,
     };
     let at_most = config.max_memories;
-    config.design(composition, Box::new(move |_| Format::Sentences(at_most)))
+    config.spec(composition, Format::Sentences(at_most))
 }
 
 pub(crate) const WINDOW_MEMORY: Method = Method {

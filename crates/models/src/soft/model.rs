@@ -1,7 +1,7 @@
 //! What the embedding models (§4.3) and the memory networks with soft attention (§3.2) share: training on
 //! all questions, against the whole dictionary or against the candidates, answering, explaining, and files.
 //!
-//! A model is a [`Design`]: which parts of a question are embedded, and through which network.
+//! A model is a [`SoftModelSpec`]: which parts of a question are embedded, and through which network.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use crate::contract::scorer::{PerQuestion, ScoreQuestion};
 use crate::learning::epochs::{self, Learner, MiniBatch, Validation};
+use crate::learning::options::Optimiser;
 use crate::learning::sampling::InclusionSampler;
 use crate::learning::weights_file::{self, SavedAs};
 use crate::memories::composition::Composition;
@@ -22,8 +23,8 @@ use crate::memories::windows::{KnownWords, Memories};
 use crate::soft::attention::Read;
 use crate::soft::dictionary_softmax::Output;
 use crate::soft::network::{Batch, Network, Shape, no_squares};
-use crate::soft::settings::{Against, Fitting, Optimiser};
-use crate::words::case_twins::tell_apart;
+use crate::soft::settings::{Against, FitConfig};
+use crate::words::case::break_case_ties;
 use crate::words::dictionary::Dictionary;
 use crate::words::lowercase::Lowercase;
 use crate::{
@@ -34,18 +35,18 @@ use crate::{
 const NEGLIGIBLE: f64 = 2e-5;
 
 /// What a model is made of.
-pub(crate) struct Design {
-    /// Which parts of a question are embedded; it depends on d.
-    pub format: Box<dyn Fn(usize) -> Format>,
+pub(crate) struct SoftModelSpec {
+    /// Which parts of a question are embedded, for any dictionary.
+    pub format: Format,
     pub composition: Composition,
     pub dim: usize,
     pub hops: usize,
     pub tied: bool,
     pub time_scale: f64,
-    pub fitting: Fitting,
+    pub fitting: FitConfig,
 }
 
-impl Design {
+impl SoftModelSpec {
     fn shape(&self, format: &Format, words: usize) -> Shape {
         Shape {
             rows: format.n_rows(words),
@@ -67,12 +68,12 @@ impl Design {
             return Err(Error::NothingToTrainOn {
                 model: settings.model(),
                 expected: "training questions with answers",
-                hint: "`goldilocks stats SET` shows the splits of a set",
+                hint: "look at the splits of the set",
             });
         }
         let dictionary = Dictionary::of_questions(&training.train);
         let words = dictionary.n_rows();
-        let format = (self.format)(words);
+        let format = self.format.clone().with_rows(words);
         let mut rng = generator(training.seed, Use::InitialWeights, &[]);
         let network = Network::new(self.shape(&format, words), self.fitting.init, &mut rng);
         let network = match self.fitting.optimiser {
@@ -116,7 +117,7 @@ impl Design {
     pub fn load(self, saved: &LoadRequest<'_>) -> Result<Arc<dyn Model>> {
         let shape = |dictionary: &Dictionary| {
             let words = dictionary.n_rows();
-            self.shape(&(self.format)(words), words)
+            self.shape(&self.format.clone().with_rows(words), words)
         };
         let tables = |dictionary: &Dictionary| {
             let [a, b, h, u] = shape(dictionary).tables();
@@ -125,7 +126,7 @@ impl Design {
         let (dictionary, [embed_in, embed_out, between_hops, decode, prior]) =
             weights_file::read(saved.folder, tables)?;
         let shape = shape(&dictionary);
-        let format = (self.format)(dictionary.n_rows());
+        let format = self.format.clone().with_rows(dictionary.n_rows());
         let squares = no_squares();
         let network = Network { shape, embed_in, embed_out, between_hops, decode, squares };
         let (settings, weights) = (saved.settings.clone(), self.fitting.weights);
@@ -307,7 +308,7 @@ impl Answers<'_> {
         for (score, row) in scores.iter_mut().zip(candidates) {
             *score -= self.prior.row(row as usize)[0];
         }
-        tell_apart(question, self.words.lowercase, &mut scores);
+        break_case_ties(question, self.words.lowercase, &mut scores);
         scores
     }
 

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use crate::contract::settings::Range;
 use crate::learning::epochs::Schedule;
+use crate::learning::options::Optimiser;
 use crate::learning::weights_file::SavedAs;
 use crate::{Setting, sources};
 
@@ -15,16 +16,6 @@ pub(crate) const SOURCES: &[&str] = &[
     numerics::SPARSE_SOURCES,
     base::seeds::SOURCES,
 ];
-
-/// The setting for p.
-pub(crate) const DIM: Setting = Setting {
-    name: "dim",
-    symbol: "p",
-    default: "300",
-    range: Range::Whole(1, 4096),
-    word: None,
-    doc: "Length of an embedding.",
-};
 
 /// The setting for what an answer is told from in training.
 pub(crate) const AGAINST: Setting = Setting {
@@ -46,16 +37,6 @@ pub(crate) const SAMPLES: Setting = Setting {
     doc: "Words of the dictionary that an answer is learnt against, drawn for each mini-batch; `all`: exact.",
 };
 
-/// The setting for the weights to start from.
-pub(crate) const INIT: Setting = Setting {
-    name: "init",
-    symbol: "",
-    default: "0.05",
-    range: Range::Real(0.0, 10.0),
-    word: None,
-    doc: "Standard deviation of the weights before training.",
-};
-
 /// The setting for gradient clipping.
 pub(crate) const CLIP: Setting = Setting {
     name: "clip",
@@ -64,16 +45,6 @@ pub(crate) const CLIP: Setting = Setting {
     range: Range::Real(0.001, 1e9),
     word: None,
     doc: "Length at which a question's gradient by a state is cut off.",
-};
-
-/// The setting for how far a gradient is followed.
-pub(crate) const OPTIMISER: Setting = Setting {
-    name: "optimiser",
-    symbol: "",
-    default: "adagrad",
-    range: Range::Choice(&["sgd", "adagrad"]),
-    word: None,
-    doc: "Steps as large as the gradient (the paper's), or smaller the more a word's row has moved.",
 };
 
 /// The setting for how much of a word's frequency is taken back when answering.
@@ -86,14 +57,6 @@ pub(crate) const PRIOR: Setting = Setting {
     doc: "How much of the logarithm of a candidate's number of training answers is taken off its score.",
 };
 
-/// The optimisers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Optimiser {
-    Sgd,
-    Adagrad,
-}
-
 /// What an answer is told from in training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -104,7 +67,7 @@ pub(crate) enum Against {
 
 /// The settings that all these models share, to be flattened into a model's `Config`.
 #[derive(Deserialize)]
-pub(crate) struct Fitting {
+pub(crate) struct FitConfig {
     pub clip: f64,
     pub optimiser: Optimiser,
     pub against: Against,
@@ -116,24 +79,24 @@ pub(crate) struct Fitting {
     pub schedule: Schedule,
 }
 
-/// The settings of a model: p, its own settings, its step and prior, and the rest of [`Fitting`].
+/// The settings of a model: p, its own settings, its step and prior, and the rest of [`FitConfig`].
 macro_rules! settings {
     ($dim:literal, [$($own:expr),*], $learning_rate:literal, $against:literal, $prior:literal) => {
         &[
-            $crate::Setting { default: $dim, ..$crate::soft::settings::DIM },
+            $crate::Setting { default: $dim, ..$crate::learning::options::DIM },
             $($own,)*
-            $crate::Setting { default: $learning_rate, ..$crate::learning::epochs::LEARNING_RATE },
-            $crate::Setting { default: "5", ..$crate::learning::epochs::EPOCHS },
-            $crate::learning::epochs::PATIENCE,
-            $crate::Setting { default: "0.7", ..$crate::learning::epochs::DECAY },
-            $crate::Setting { default: "32", ..$crate::learning::epochs::BATCH },
-            $crate::soft::settings::OPTIMISER,
+            $crate::Setting { default: $learning_rate, ..$crate::learning::options::LEARNING_RATE },
+            $crate::Setting { default: "5", ..$crate::learning::options::EPOCHS },
+            $crate::learning::options::PATIENCE,
+            $crate::Setting { default: "0.7", ..$crate::learning::options::DECAY },
+            $crate::Setting { default: "32", ..$crate::learning::options::BATCH },
+            $crate::learning::options::OPTIMISER,
             $crate::soft::settings::CLIP,
             $crate::Setting { default: $against, ..$crate::soft::settings::AGAINST },
             $crate::soft::settings::SAMPLES,
-            $crate::soft::settings::INIT,
+            $crate::learning::options::INIT,
             $crate::Setting { default: $prior, ..$crate::soft::settings::PRIOR },
-            $crate::learning::weights_file::WEIGHTS,
+            $crate::learning::options::WEIGHTS,
         ]
     };
 }

@@ -1,8 +1,6 @@
 //! The words of a question set → a model's own numbers for them.
 
-pub(crate) mod capitals;
-pub(crate) mod case_fit;
-pub(crate) mod case_twins;
+pub(crate) mod case;
 pub(crate) mod dictionary;
 pub(crate) mod lexicon;
 pub(crate) mod lowercase;

@@ -23,7 +23,7 @@ pub(crate) fn to_learn_from<'a>(model: &'static str, training: &Training<'a>) ->
         return Err(Error::NothingToTrainOn {
             model,
             expected: "running text or questions of the training split",
-            hint: "`goldilocks stats SET` shows the splits of a set",
+            hint: "look at the splits of the set",
         });
     }
     training.reporter.report(Event::Warning(

@@ -40,7 +40,7 @@ fn names_are_unique_and_a_slip_finds_the_nearest() {
         let slip = &method.name[1..];
         let error = goldilocks_models::find(slip).err().expect("no model is called so");
         assert_eq!(error.to_string(), format!("unknown model `{slip}`"));
-        let hint = error.hint().expect("a name is near");
+        let hint = error.remedy().expect("a name is near").to_string();
         assert!(hint.starts_with(&format!("did you mean `{}`?", method.name)), "{hint}");
     }
 }

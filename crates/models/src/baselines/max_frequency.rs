@@ -1,6 +1,7 @@
-//! Maximum frequency (corpus), §4.1: the candidate that is most frequent in the training books.
+//! Maximum frequency, §4.1: the candidate that is most frequent in the training books (corpus) or in the question's
+//! context (context). Words are lower-cased, and the query does not count.
 //!
-//! Running text of the training books → lower-cased counts; question → the count of each candidate.
+//! For the corpus, running text of the training books → counts; for the context nothing is trained or kept.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,10 +13,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::folder::{read_toml, write_toml};
 use crate::contract::scorer::{PerQuestion, ScoreQuestion};
-use crate::sources;
-use crate::{Error, Event, LoadRequest, Method, Model, Result, Scorer, Settings, Training};
+use crate::words::lowercase::Lowercase;
+use crate::{
+    Error, Event, LoadRequest, Method, Model, Result, Scorer, Settings, Training, sources,
+};
 
-pub(crate) const METHOD: Method = Method {
+pub(crate) const CORPUS: Method = Method {
     name: "max-frequency-corpus",
     section: "§4.1",
     settings: &[],
@@ -42,10 +45,9 @@ fn train(_: &Settings, training: &Training<'_>) -> Result<Arc<dyn Model>> {
         counts = count(training.train.vocabulary(), training.train.context_sentences());
         if counts.is_empty() {
             return Err(Error::NothingToTrainOn {
-                model: METHOD.name,
+                model: CORPUS.name,
                 expected: "running text or questions of the training split",
-                hint: "one book alone is all `test`: build three or more, or say which is which with \
-                       `goldilocks build --split FILE`",
+                hint: "one book alone is all `test`: build three or more, or say which book is in which split",
             });
         }
         training.reporter.report(Event::Warning(
@@ -96,6 +98,40 @@ impl ScoreQuestion for Counts {
     }
 }
 
+pub(crate) const CONTEXT: Method = Method {
+    name: "max-frequency-context",
+    section: "§4.1",
+    settings: &[],
+    sources: &[sources::WORDS, sources::BASELINES],
+    trains_by_epochs: false,
+    train: |_, _| Ok(Arc::new(MaxFrequencyContext)),
+    load: |_| Ok(Arc::new(MaxFrequencyContext)),
+};
+
+struct MaxFrequencyContext;
+
+impl Model for MaxFrequencyContext {
+    fn scorer(self: Arc<Self>, words: &Arc<Vocabulary>) -> Box<dyn Scorer> {
+        PerQuestion::boxed(Counter(Lowercase::new(words)))
+    }
+
+    fn save(&self, _: &Path) -> Result<()> {
+        Ok(())
+    }
+}
+
+struct Counter(Lowercase);
+
+impl ScoreQuestion for Counter {
+    type Buffers = ();
+
+    fn score(&self, question: &Question<'_>, (): &mut ()) -> Vec<f32> {
+        let question = self.0.question(question);
+        let count = |candidate| question.context.iter().filter(|&word| word == candidate).count();
+        question.candidates.iter().map(|candidate| count(candidate) as f32).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
@@ -108,7 +144,7 @@ mod tests {
     use crate::fixture::{Asked, one_question, score, set_of, texts};
 
     fn trained(set: &QuestionSet) -> Result<Arc<dyn Model>> {
-        train(&Settings::from_text(&METHOD, [])?, &Training::new(set, 1, &|_| ()))
+        train(&Settings::from_text(&CORPUS, [])?, &Training::new(set, 1, &|_| ()))
     }
 
     #[test]
@@ -150,7 +186,7 @@ mod tests {
         }
         let events = Mutex::new(Vec::new());
         let report = |event| events.lock().unwrap().push(event);
-        let settings = Settings::from_text(&METHOD, []).unwrap();
+        let settings = Settings::from_text(&CORPUS, []).unwrap();
         let model = train(&settings, &Training::new(&set, 1, &report)).unwrap();
         assert_eq!(score(&model, &set.example(0).question), [3.0, 1.0]);
         assert!(matches!(events.lock().unwrap().as_slice(), [Event::Warning(_)]));
@@ -189,7 +225,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn scores_are_the_counts_by_definition((context, query, candidates) in texts()) {
+        fn scores_are_the_counts_in_the_books_by_definition((context, query, candidates) in texts()) {
             let context: Vec<&str> = context.iter().map(String::as_str).collect();
             let names: Vec<&str> = candidates.iter().map(String::as_str).collect();
             let text = context.join(" ").to_lowercase();
@@ -199,6 +235,31 @@ mod tests {
             };
             let set = set_of(&[asked]);
             let scores = score(&trained(&set).unwrap(), &set.example(0).question);
+            for (name, score) in names.iter().zip(scores) {
+                let times = text.split(' ').filter(|word| *word == name.to_lowercase()).count();
+                prop_assert_eq!(score, times as f32);
+            }
+        }
+    }
+
+    #[test]
+    fn case_twins_are_ties_and_the_query_does_not_count() {
+        let context = ["The Hen saw the fox .", "The hen ran ."];
+        let set = one_question(&context, "the fox ate the XXXXX", &["Hen", "hen", "fox", "owl"]);
+        assert_eq!(
+            score(&Arc::new(MaxFrequencyContext), &set.example(0).question),
+            [2.0, 2.0, 1.0, 0.0]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn scores_are_the_counts_in_the_context_by_definition((context, query, candidates) in texts()) {
+            let context: Vec<&str> = context.iter().map(String::as_str).collect();
+            let names: Vec<&str> = candidates.iter().map(String::as_str).collect();
+            let set = one_question(&context, &query, &names);
+            let scores = score(&Arc::new(MaxFrequencyContext), &set.example(0).question);
+            let text = context.join(" ").to_lowercase();
             for (name, score) in names.iter().zip(scores) {
                 let times = text.split(' ').filter(|word| *word == name.to_lowercase()).count();
                 prop_assert_eq!(score, times as f32);
