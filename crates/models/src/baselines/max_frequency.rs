@@ -1,5 +1,6 @@
-//! Maximum frequency, §4.1: the candidate that is most frequent in the training books (corpus) or in the question's
-//! context (context). Words are lower-cased, and the query does not count.
+//! Maximum frequency, §4.1: the candidate that is most frequent in the training books (corpus), or in the question's
+//! context (context). Words are lower-cased, and the query does not
+//! count.
 //!
 //! For the corpus, running text of the training books → counts; for the context nothing is trained or kept.
 
@@ -18,6 +19,7 @@ use crate::{
     Error, Event, LoadRequest, Method, Model, Result, Scorer, Settings, Training, sources,
 };
 
+/// Maximum frequency (corpus), §4.1.
 pub(crate) const CORPUS: Method = Method {
     name: "max-frequency-corpus",
     section: "§4.1",
@@ -98,6 +100,7 @@ impl ScoreQuestion for Counts {
     }
 }
 
+/// Maximum frequency (context), §4.1.
 pub(crate) const CONTEXT: Method = Method {
     name: "max-frequency-context",
     section: "§4.1",

@@ -8,7 +8,7 @@
 //!   Chosen: a capital fits at the start of a sentence or of a quotation, and where half of the candidates without a
 //!   twin have one: then the answer is a name. Elsewhere a small letter fits. In 240,000 training questions this is
 //!   right for 96 % of the answers that have a twin.
-//! - **Language networks** give the probability of a whole sentence, in which how a word is written is one more thing to
+//! - **Language networks**: a language network that reads lower case (Appendix A) gives the probability of a whole sentence, in which how a word is written is one more thing to
 //!   predict: [`add_case_log_prob`] multiplies p(with) by how well the capital or small letter fits, for every
 //!   candidate. Chosen: a capital fits at the start of a sentence or of a quotation, and elsewhere if the context has
 //!   the word with its capital elsewhere: then it is a name. A small letter fits where no sentence starts. Case twins
