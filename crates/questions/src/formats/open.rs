@@ -98,6 +98,10 @@ impl QuestionSet {
     /// reader.
     pub fn open(path: &Path, options: &OpenOptions) -> Result<(Self, Warnings)> {
         let missing = || Error::Missing { path: path.to_owned() };
+        if !path.exists() {
+            // A program may have been killed while it replaced the folder. If not, it is missing.
+            let _ = base::files::recover_folder(path);
+        }
         let is_folder = fs::metadata(path).map_err(|_| missing())?.is_dir();
         let (set, warnings) = if !is_folder {
             open_file(path, options)?
@@ -402,6 +406,15 @@ mod tests {
         let path = folder.path().join("all.txt");
         set.write(&path, Format::Cbt, false).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), [TRAIN, TRAIN, TEST].concat());
+    }
+
+    #[test]
+    fn a_folder_that_a_killed_program_was_replacing_is_opened() {
+        let folder = released();
+        let (set, _) = open(folder.path()).unwrap();
+        set.write(&folder.path().join("set"), Format::Compact, false).unwrap();
+        fs::rename(folder.path().join("set"), folder.path().join(".set.replaced")).unwrap();
+        assert_eq!(open(&folder.path().join("set")).unwrap().0.len(), set.len());
     }
 
     #[test]
