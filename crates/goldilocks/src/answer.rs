@@ -1,13 +1,16 @@
-//! A model and questions → predictions.
+//! A model and questions → predictions, in memory or in a file that grows as they come.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use evaluation::{Prediction, Predictions};
-use models::Model;
+use models::{Model, Provenance};
 use questions::{Control, QuestionSet, Split};
+use serde::{Deserialize, Serialize};
 
-use crate::{Event, Reporter, Result, Warning};
+use crate::journal::Journal;
+use crate::progress::check_cancelled;
+use crate::{Error, Event, Reporter, Result, Warning};
 
 /// How [`answer()`] answers.
 #[derive(Clone, Debug)]
@@ -26,6 +29,35 @@ impl Default for AnswerOptions {
     }
 }
 
+/// What predictions were made from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerProvenance {
+    /// The content of the questions, [`QuestionSet::fingerprint`].
+    pub questions: String,
+    /// The splits that were answered; none: all.
+    pub splits: Vec<Split>,
+    /// What was taken away from the questions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub controls: Vec<String>,
+    /// Seed of draws between equal scores; as text, since TOML has no numbers above 2⁶³.
+    pub seed: String,
+    /// The model that answered.
+    pub model: Provenance,
+}
+
+impl AnswerProvenance {
+    /// What the predictions of a model for a set are made from.
+    pub fn new(model: &Provenance, questions: String, options: &AnswerOptions) -> Self {
+        Self {
+            questions,
+            splits: options.splits.clone(),
+            controls: options.controls.iter().map(|control| format!("{control:?}")).collect(),
+            seed: options.seed.to_string(),
+            model: model.clone(),
+        }
+    }
+}
+
 /// Answers the questions of a set.
 ///
 /// # Errors
@@ -36,45 +68,120 @@ pub fn answer(
     options: &AnswerOptions,
     reporter: &dyn Reporter,
 ) -> Result<Vec<Prediction>> {
+    answer_rest(model, set, options, Vec::new(), &mut |_| Ok(()), reporter)
+}
+
+/// A predictions file that is being answered.
+///
+/// Predictions are appended to `FILE.partial` batch by batch, after a line that says what they are made from. Whoever
+/// opens the same file for the same answers resumes after the last whole line; [`Self::finish`] puts the file in its
+/// place.
+pub struct AnswerFile<'a> {
+    output: &'a Path,
+    journal: Option<Journal>,
+    predictions: Vec<Prediction>,
+}
+
+impl<'a> AnswerFile<'a> {
+    /// Opens the file, with what an earlier run has left of it.
+    ///
+    /// # Errors
+    /// If it can't be read or written.
+    pub fn open(output: &'a Path) -> Result<Self> {
+        // Nothing lies next to a device or a pipe.
+        let is_file = !output.exists() || output.is_file();
+        let journal = if is_file { Some(Journal::open(output)?) } else { None };
+        Ok(Self { output, journal, predictions: Vec::new() })
+    }
+
+    /// Answers the questions of a set, those that an earlier run did not answer.
+    ///
+    /// # Errors
+    /// Those of [`answer()`]; or if the file can't be written. What was answered is kept.
+    pub fn answer(
+        &mut self,
+        model: &Arc<dyn Model>,
+        provenance: &Provenance,
+        set: &QuestionSet,
+        options: &AnswerOptions,
+        reporter: &dyn Reporter,
+    ) -> Result<()> {
+        let Some(journal) = &mut self.journal else {
+            self.predictions.extend(answer(model, set, options, reporter)?);
+            return Ok(());
+        };
+        let provenance = AnswerProvenance::new(provenance, set.fingerprint(), options);
+        let done = journal.resume(&provenance, &questions_of(set, options))?;
+        let append = &mut |batch: &[Prediction]| journal.append(batch);
+        self.predictions.extend(answer_rest(model, set, options, done, append, reporter)?);
+        Ok(())
+    }
+
+    /// Puts the file in its place; returns the predictions.
+    ///
+    /// # Errors
+    /// If there is no prediction, or the file can't be written.
+    pub fn finish(self) -> Result<Predictions> {
+        let predictions = Predictions::new(self.output.display().to_string(), self.predictions)?;
+        predictions.write(self.output)?;
+        self.journal.map_or(Ok(()), Journal::remove)?;
+        Ok(predictions)
+    }
+}
+
+/// The questions to answer, with their ids, in the order of the file.
+fn questions_of(set: &QuestionSet, options: &AnswerOptions) -> Vec<(usize, String)> {
     let splits = Split::ALL.map(Some).into_iter().chain([None]);
     let wanted = splits.filter(|split| {
         split.is_none_or(|split| options.splits.is_empty() || options.splits.contains(&split))
     });
-    let ids: Vec<(usize, String)> = wanted.flat_map(|split| set.ids(split)).collect();
+    wanted.flat_map(|split| set.ids(split)).collect()
+}
+
+/// Answers the questions after those that are `done`; the sink gets finished batches in order.
+fn answer_rest(
+    model: &Arc<dyn Model>,
+    set: &QuestionSet,
+    options: &AnswerOptions,
+    done: Vec<Prediction>,
+    sink: &mut dyn FnMut(&[Prediction]) -> Result<()>,
+    reporter: &dyn Reporter,
+) -> Result<Vec<Prediction>> {
+    let ids = questions_of(set, options);
     let indices: Vec<usize> = ids.iter().map(|(index, _)| *index).collect();
     let steps = Some(indices.len());
     reporter.report(Event::Begin { stage: "answer", what: String::new(), steps });
-    let mut predictions = Vec::with_capacity(ids.len());
-    let score = |model: &Arc<dyn Model>, predictions: &mut Vec<Prediction>| {
+    reporter.report(Event::Step { n: done.len(), what: None });
+    let mut predictions = done;
+    let mut failed = None;
+    let mut score = |model: &Arc<dyn Model>, predictions: &mut Vec<Prediction>| {
         let scorer = model.clone().scorer(set.vocabulary());
         let rest = &indices[predictions.len()..];
         models::score_all(scorer, set, rest, &options.controls, &mut |_, scores| {
+            let n_done = predictions.len();
             for scores in scores.iter() {
                 let (index, id) = ids[predictions.len()].clone();
                 let scores = scores.iter().copied().map(f64::from).collect();
                 predictions.push(Prediction::of(&set.example(index), id, scores, options.seed));
             }
             reporter.report(Event::Step { n: scores.len(), what: None });
-            Ok(())
+            sink(&predictions[n_done..]).and_then(|()| check_cancelled(reporter)).map_err(|error| {
+                failed = Some(error);
+                models::Error::File { path: "".into(), reason: std::io::ErrorKind::Other.into() }
+            })
         })
     };
-    let mut done = score(model, &mut predictions);
-    if let Err(error @ models::Error::Device(_)) = &done
+    let mut result = score(model, &mut predictions);
+    if let Err(error @ models::Error::Device(_)) = &result
         && let Some(model) = model.clone().on_cpu()
     {
         let error = error.to_string();
         reporter.report(Event::Warning(Warning::DeviceFailed { error }));
-        done = score(&model, &mut predictions);
+        result = score(&model, &mut predictions);
     }
     reporter.report(Event::End);
-    done?;
-    Ok(predictions)
-}
-
-/// Writes a predictions file.
-///
-/// # Errors
-/// If there is no prediction, or the file can't be written.
-pub fn write_predictions(path: &Path, predictions: Vec<Prediction>) -> Result<()> {
-    Ok(Predictions::new(path.display().to_string(), predictions)?.write(path)?)
+    match (failed, result) {
+        (Some(error), _) => Err(error),
+        (None, result) => Ok(result.map(|()| predictions)?),
+    }
 }

@@ -5,6 +5,7 @@
 mod bad_input;
 mod browser;
 mod fetch;
+mod help;
 mod inside;
 mod killed;
 mod lm;

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
 
 use crate::run::{files_below, goldilocks};
@@ -28,7 +30,7 @@ fn a_build_is_the_same_for_any_number_of_threads() {
         contents(folder.path())
     };
     let one = built("1");
-    assert_eq!(one.len(), 3, "a manifest and two files: {:?}", one.keys());
+    assert_eq!(one.len(), 4, "a manifest and three files: {:?}", one.keys());
     assert!(one == built("2") && one == built("4"));
 }
 
@@ -116,7 +118,7 @@ fn splits_and_class_are_chosen_the_same_way_by_every_command_that_reads_predicti
 fn anonymised_questions_hold_placeholders_alone() {
     let folder = TempDir::new().unwrap();
     goldilocks(folder.path(), &["build", "-o", "set"]);
-    // What stands behind the flag is not its value.
+    // What follows the flag is not its value.
     let said =
         goldilocks(folder.path(), &["convert", "--anonymise", "set", "a.jsonl", "--seed", "7"]);
     assert!(said.starts_with("exit 0\n"), "{said}");
@@ -130,26 +132,41 @@ fn anonymised_questions_hold_placeholders_alone() {
     }
 }
 
+/// Runs a command and kills it (SIGKILL) once `is_time`; returns whether it was still running then.
+fn killed_when(folder: &Path, line: &str, mut is_time: impl FnMut() -> bool) -> bool {
+    let mut run = Command::new(env!("CARGO_BIN_EXE_goldilocks"))
+        .args(line.split(' '))
+        .current_dir(folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !is_time() {
+        if run.try_wait().unwrap().is_some() {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    run.kill().unwrap();
+    run.wait().unwrap().code().is_none()
+}
+
 #[test]
-fn a_killed_run_goes_on_and_ends_with_the_same_bytes() {
+fn a_killed_run_resumes_and_ends_with_the_same_bytes() {
     let whole = TempDir::new().unwrap();
     goldilocks(whole.path(), &["reproduce"]);
     let expected = contents(whole.path());
     assert!(expected.contains_key("reproduction/table-2/report/index.html"));
     let killed = TempDir::new().unwrap();
-    for milliseconds in [20, 60, 120, 200, 300] {
-        let mut run = Command::new(env!("CARGO_BIN_EXE_goldilocks"))
-            .arg("reproduce")
-            .current_dir(killed.path())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_millis(milliseconds));
-        // SIGKILL; it may have ended already.
-        let _ = run.kill();
-        run.wait().unwrap();
+    // The first kill comes when something is written, each later one when three more predictions are.
+    let predictions = killed.path().join("reproduction/table-2/predictions");
+    let n_files = || fs::read_dir(&predictions).map_or(0, Iterator::count);
+    let mut n_kills = 0;
+    for n in [1, 4, 7, 10, 13] {
+        let hit = killed_when(killed.path(), "reproduce", || n_files() >= n);
+        n_kills += usize::from(hit);
     }
+    assert!(n_kills > 2, "only {n_kills} kills hit a run that had written something");
     goldilocks(killed.path(), &["reproduce"]);
     let found = contents(killed.path());
     let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
@@ -160,12 +177,44 @@ fn a_killed_run_goes_on_and_ends_with_the_same_bytes() {
 }
 
 #[test]
+fn killed_answers_are_kept_and_resumed() {
+    let folder = TempDir::new().unwrap();
+    let run = |line: &str| {
+        let said = goldilocks(folder.path(), &line.split(' ').collect::<Vec<_>>());
+        assert!(said.starts_with("exit 0\n"), "{said}");
+    };
+    run("build -o set");
+    // A network that reads contexts of 20 sentences takes seconds to answer.
+    let small = "--set dim=64 --set epochs=1 --set samples=50 --set streams=16 --set steps=20";
+    run(&format!("train lstm-context-query --data set -o model --device cpu {small}"));
+    run("answer model set -o whole.jsonl --device cpu");
+    let partial = folder.path().join("killed.jsonl.partial");
+    let n_lines = || fs::read_to_string(&partial).map_or(0, |text| text.matches('\n').count());
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let (mut n_before, mut n_kills) = (0, 0);
+    for _ in 0..5 {
+        let more = random.random_range(2..200);
+        let line = "answer model set -o killed.jsonl --device cpu";
+        n_kills += usize::from(killed_when(folder.path(), line, || n_lines() > n_before + more));
+        if n_lines() > 0 {
+            assert!(n_lines() >= n_before, "{} lines of {n_before} are left", n_lines());
+        }
+        n_before = n_lines();
+    }
+    assert!(n_kills > 1, "only {n_kills} kills hit answers in the making");
+    run("answer model set -o killed.jsonl --device cpu --force");
+    assert!(!partial.exists());
+    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    assert!(read("killed.jsonl") == read("whole.jsonl"), "the answers differ");
+}
+
+#[test]
 fn a_second_run_has_nothing_to_do() {
     let folder = TempDir::new().unwrap();
     let first = goldilocks(folder.path(), &["reproduce", "validation"]);
     let second = goldilocks(folder.path(), &["reproduce", "validation"]);
     assert!(first.contains("Done in"), "{first}");
-    assert!(second.contains("Nothing had changed"), "{second}");
+    assert!(second.contains("Everything is up to date"), "{second}");
     let table = |said: &str| said.lines().filter(|line| !line.contains(" s")).count();
     assert!(table(&first) > 5);
     let quiet = goldilocks(folder.path(), &["reproduce", "validation", "--quiet"]);
