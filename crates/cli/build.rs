@@ -16,7 +16,8 @@ fn main() {
     let commit = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
     let changed = git(&[&["status", "--porcelain", "--"], &SOURCES[..]].concat());
     let dirty = if changed.is_some_and(|files| !files.is_empty()) { "-dirty" } else { "" };
-    println!("cargo::rustc-env=GOLDILOCKS_COMMIT={commit}{dirty}");
+    println!("cargo::rustc-env=GOLDILOCKS_COMMIT={commit}");
+    println!("cargo::rustc-env=GOLDILOCKS_DIRTY={dirty}");
     // HEAD names the branch and the branch's file the commit; watching both sees every new commit.
     let of_git = ["HEAD", "logs/HEAD"].map(|file| git(&["rev-parse", "--git-path", file]));
     let sources = SOURCES.map(|source| Some(source.to_owned()));

@@ -11,13 +11,21 @@ use crate::failure::install_interrupt_handler;
 use crate::progress::Progress;
 
 /// Version and commit.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("GOLDILOCKS_COMMIT"), ")");
+const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (",
+    env!("GOLDILOCKS_COMMIT"),
+    env!("GOLDILOCKS_DIRTY"),
+    ")"
+);
 
 /// The same, as every manifest records them.
 pub fn program() -> Program {
     Program {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: Some(env!("GOLDILOCKS_COMMIT").to_owned()),
+        dirty: !env!("GOLDILOCKS_DIRTY").is_empty(),
+        code: String::new(),
     }
 }
 
@@ -92,9 +100,11 @@ impl Command {
     /// What Ctrl-C leaves.
     fn kept_when_stopped(&self) -> &'static str {
         match self {
-            Self::Reproduce(_) | Self::Tune(_) | Self::Train(_) | Self::Fetch(_) => {
-                "run the same command again to resume"
-            }
+            Self::Reproduce(_)
+            | Self::Tune(_)
+            | Self::Train(_)
+            | Self::Answer(_)
+            | Self::Fetch(_) => "run the same command again to resume",
             Self::Serve(_) => "every answer that was confirmed is kept",
             _ => "nothing was written",
         }

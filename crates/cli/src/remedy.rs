@@ -11,16 +11,6 @@ pub fn worded(remedy: &Remedy) -> String {
         Remedy::Overwrite => "choose another `-o`, or add `--force` to replace it".into(),
         Remedy::ChooseNewFolder => "choose another `-o`".into(),
         Remedy::ChangeSelection => "`--on` and `--class` select the questions".into(),
-        Remedy::SelectAnswered => {
-            "is it the right set? `--on` and `--class` select what was answered of it".into()
-        }
-        Remedy::SelectCommon => {
-            "answer the same set and splits with both models, or select what both have with `--on` and `--class`; both files need `split`".into()
-        }
-        Remedy::MatchToQuestions => {
-            "lines need an `answer`; `evaluate --questions SET` takes it from the set".into()
-        }
-        Remedy::ImportArpa => "`goldilocks lm import` makes a model of an ARPA file".into(),
         Remedy::RebuildLanguageModel => {
             "rebuild it: `goldilocks train` trains the model again, `goldilocks lm import` imports its ARPA file".into()
         }

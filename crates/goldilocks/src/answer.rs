@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::journal::Journal;
 use crate::progress::check_cancelled;
-use crate::{Error, Event, Reporter, Result, Warning};
+use crate::{Event, Reporter, Result, Warning};
 
 /// How [`answer()`] answers.
 #[derive(Clone, Debug)]
@@ -68,7 +68,8 @@ pub fn answer(
     options: &AnswerOptions,
     reporter: &dyn Reporter,
 ) -> Result<Vec<Prediction>> {
-    answer_rest(model, set, options, Vec::new(), &mut |_| Ok(()), reporter)
+    let rest = Rest { done: Vec::new(), sink: &mut |_| Ok(()) };
+    answer_rest(model, set, options, rest, reporter)
 }
 
 /// A predictions file that is being answered.
@@ -78,6 +79,7 @@ pub fn answer(
 /// place.
 pub struct AnswerFile<'a> {
     output: &'a Path,
+    reporter: &'a dyn Reporter,
     journal: Option<Journal>,
     predictions: Vec<Prediction>,
 }
@@ -87,11 +89,11 @@ impl<'a> AnswerFile<'a> {
     ///
     /// # Errors
     /// If it can't be read or written.
-    pub fn open(output: &'a Path) -> Result<Self> {
-        // Nothing lies next to a device or a pipe.
+    pub fn open(output: &'a Path, reporter: &'a dyn Reporter) -> Result<Self> {
+        // There is nothing next to a device or a pipe.
         let is_file = !output.exists() || output.is_file();
         let journal = if is_file { Some(Journal::open(output)?) } else { None };
-        Ok(Self { output, journal, predictions: Vec::new() })
+        Ok(Self { output, reporter, journal, predictions: Vec::new() })
     }
 
     /// Answers the questions of a set, those that an earlier run did not answer.
@@ -101,19 +103,17 @@ impl<'a> AnswerFile<'a> {
     pub fn answer(
         &mut self,
         model: &Arc<dyn Model>,
-        provenance: &Provenance,
         set: &QuestionSet,
         options: &AnswerOptions,
-        reporter: &dyn Reporter,
+        provenance: &AnswerProvenance,
     ) -> Result<()> {
         let Some(journal) = &mut self.journal else {
-            self.predictions.extend(answer(model, set, options, reporter)?);
+            self.predictions.extend(answer(model, set, options, self.reporter)?);
             return Ok(());
         };
-        let provenance = AnswerProvenance::new(provenance, set.fingerprint(), options);
-        let done = journal.resume(&provenance, &questions_of(set, options))?;
-        let append = &mut |batch: &[Prediction]| journal.append(batch);
-        self.predictions.extend(answer_rest(model, set, options, done, append, reporter)?);
+        let done = journal.resume(provenance, &questions_of(set, options))?;
+        let rest = Rest { done, sink: &mut |batch: &[Prediction]| journal.append(batch) };
+        self.predictions.extend(answer_rest(model, set, options, rest, self.reporter)?);
         Ok(())
     }
 
@@ -138,21 +138,26 @@ fn questions_of(set: &QuestionSet, options: &AnswerOptions) -> Vec<(usize, Strin
     wanted.flat_map(|split| set.ids(split)).collect()
 }
 
-/// Answers the questions after those that are `done`; the sink gets finished batches in order.
+/// Predictions of an earlier run, and who gets the others, batch by batch, in order.
+struct Rest<'a> {
+    done: Vec<Prediction>,
+    sink: &'a mut dyn FnMut(&[Prediction]) -> Result<()>,
+}
+
+/// Answers the questions after those that are done; returns the predictions of all.
 fn answer_rest(
     model: &Arc<dyn Model>,
     set: &QuestionSet,
     options: &AnswerOptions,
-    done: Vec<Prediction>,
-    sink: &mut dyn FnMut(&[Prediction]) -> Result<()>,
+    rest: Rest<'_>,
     reporter: &dyn Reporter,
 ) -> Result<Vec<Prediction>> {
+    let Rest { done: mut predictions, sink } = rest;
     let ids = questions_of(set, options);
     let indices: Vec<usize> = ids.iter().map(|(index, _)| *index).collect();
     let steps = Some(indices.len());
     reporter.report(Event::Begin { stage: "answer", what: String::new(), steps });
-    reporter.report(Event::Step { n: done.len(), what: None });
-    let mut predictions = done;
+    reporter.report(Event::Step { n: predictions.len(), what: None });
     let mut failed = None;
     let mut score = |model: &Arc<dyn Model>, predictions: &mut Vec<Prediction>| {
         let scorer = model.clone().scorer(set.vocabulary());

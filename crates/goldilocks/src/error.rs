@@ -59,7 +59,7 @@ pub enum Error {
     Experiment { path: PathBuf, message: String },
     #[error("{}: predictions were produced from different inputs ({what}: expected `{expected}`, found `{found}`) and there is no model to regenerate them", path.display())]
     ForeignResults { path: PathBuf, what: String, expected: String, found: String },
-    #[error("{}: a model of another version: expected `{expected}`, found `{found}`", path.display())]
+    #[error("{}: a model that other code has trained: this is {expected}, that was {found}", path.display())]
     OtherCode { path: PathBuf, expected: String, found: String },
     #[error("{}: corrupt: {message}", path.display())]
     Corrupt { path: PathBuf, message: String },
@@ -154,7 +154,7 @@ impl Error {
                 Some(Remedy::Advice(format!("the tables are `{}`", known.join("`, `")).into()))
             }
             Self::Experiment { .. } => Some(Remedy::ReadExperiments),
-            Self::ForeignResults { what, .. } if what == "version" => {
+            Self::ForeignResults { what, .. } if what == "code" => {
                 Some(Remedy::AcceptOtherCode { may_retrain: false })
             }
             Self::ForeignResults { .. } => {

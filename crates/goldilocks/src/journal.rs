@@ -140,11 +140,7 @@ mod tests {
             7
         }
 
-        fn score(
-            &mut self,
-            questions: &[Question<'_>],
-            scores: &mut Scores,
-        ) -> models::Result<()> {
+        fn score(&mut self, questions: &[Question<'_>], scores: &mut Scores) -> models::Result<()> {
             for question in questions {
                 let one_less = |left: usize| left.checked_sub(1);
                 if self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_err() {
@@ -166,13 +162,14 @@ mod tests {
         Provenance::new(&Settings::from_text(method, []).unwrap(), "data", seed)
     }
 
-    /// Answers with a model that scores so many questions; returns how many it scored, and what came of it.
+    /// Answers with a model that scores `n` questions; returns how many it scored, and what came of it.
     fn run(path: &Path, set: &QuestionSet, seed: u64, n: usize) -> (usize, Result<Predictions>) {
         let left = Arc::new(AtomicUsize::new(n));
         let model: Arc<dyn Model> = Arc::new(Failing { left: left.clone() });
-        let mut file = AnswerFile::open(path).unwrap();
+        let mut file = AnswerFile::open(path, &|_| ()).unwrap();
         let options = AnswerOptions::default();
-        let answered = file.answer(&model, &provenance(seed), set, &options, &|_| ());
+        let from = AnswerProvenance::new(&provenance(seed), set.fingerprint(), &options);
+        let answered = file.answer(&model, set, &options, &from);
         let result = answered.and_then(|()| file.finish());
         (n - left.load(Ordering::SeqCst), result)
     }

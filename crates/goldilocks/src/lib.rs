@@ -46,10 +46,10 @@ mod error;
 mod evaluate;
 pub mod experiments;
 mod explain;
+mod journal;
 pub mod lm;
 #[cfg(feature = "page")]
 mod pages;
-mod program;
 mod progress;
 mod reporting;
 pub mod sets;
@@ -58,7 +58,7 @@ mod tag;
 mod train;
 mod tune;
 
-pub use answer::{AnswerOptions, answer, write_predictions};
+pub use answer::{AnswerFile, AnswerOptions, AnswerProvenance, answer};
 pub use books::questions_from_text;
 pub use build::{Build, BuildOptions, BuiltBook, build};
 pub use build_news::{DEFAULT_LEADS, NewsBuild, NewsOptions, build_news};
@@ -69,9 +69,9 @@ pub use error::{Error, ErrorKind, Result};
 pub use evaluate::evaluate;
 pub use experiments::write_file;
 pub use explain::{explain, find_question, hits_and_misses, question_number};
+pub use models::Program;
 #[cfg(feature = "page")]
 pub use pages::{catalogue, untrained_models};
-pub use program::Program;
 pub use progress::{Event, Reporter, Warning};
 pub use reporting::{ReportOptions, report};
 pub use sets::SetOptions;

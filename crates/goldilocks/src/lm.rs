@@ -71,7 +71,7 @@ pub fn save(
     };
     let source = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut provenance = Provenance::new(&settings, format!("{kind} {source}"), 0);
-    provenance.program.commit.clone_from(&program.commit);
+    provenance.program = Program { code: provenance.program.code, ..program.clone() };
     Ok(models::save(&*model, &Manifest::new(provenance), folder, overwrite)?)
 }
 

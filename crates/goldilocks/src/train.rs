@@ -111,7 +111,7 @@ fn train_with_checkpoints(
     // A device that did not compute as the processor does belongs to where a model comes from.
     let device = gpu.get().map(|name| ("device".to_owned(), name.clone()));
     let mut provenance = Provenance::new(settings, data.clone(), *seed);
-    provenance.program.commit.clone_from(&program.commit);
+    provenance.program = Program { code: provenance.program.code, ..program.clone() };
     let mut manifest = Manifest::new(provenance);
     manifest.notes.extend(device);
     Ok(Trained { model, manifest })

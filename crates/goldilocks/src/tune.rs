@@ -11,11 +11,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use evaluation::{ByClass, Predictions};
-use models::{DeviceChoice, Method, Settings, Training};
+use models::{DeviceChoice, Method, Provenance, Settings, Training};
 use questions::{QuestionSet, Split, WordClass};
 use serde::{Deserialize, Serialize};
 
-use crate::experiments::write_file;
+use crate::experiments::{of_model, write_file};
 use crate::progress::check_cancelled;
 use crate::sets::{self, SetOptions};
 use crate::{AnswerOptions, Error, Event, Program, Reporter, Result, answer};
@@ -52,16 +52,9 @@ pub struct TuneOptions {
 /// A training to be tried: all that its outcome depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    /// The program that ran it.
-    pub version: String,
-    /// The hash of the question set.
-    pub data: String,
-    /// The model.
-    pub model: String,
-    /// All its settings.
-    pub settings: BTreeMap<String, String>,
-    /// The seed.
-    pub seed: u64,
+    /// The model, its data, settings and seed.
+    #[serde(flatten)]
+    pub provenance: Provenance,
     /// The share of the training questions.
     pub fraction: f64,
 }
@@ -178,14 +171,10 @@ impl Trials<'_> {
         let mut outcomes = Vec::with_capacity(trials.len());
         for (settings, seed) in trials {
             check_cancelled(self.reporter)?;
-            let trial = Trial {
-                version: self.options.program.to_string(),
-                data: self.data.clone(),
-                model: self.entry.name.to_owned(),
-                settings: settings.texts().map(|(key, value)| (key.to_owned(), value)).collect(),
-                seed: *seed,
-                fraction,
-            };
+            let mut provenance = Provenance::new(settings, self.data.clone(), *seed);
+            let code = provenance.program.code;
+            provenance.program = Program { code, ..self.options.program.clone() };
+            let trial = Trial { provenance, fraction };
             let outcome = match self.earlier(&trial) {
                 Some(outcome) => outcome.clone(),
                 None => {
@@ -204,9 +193,9 @@ impl Trials<'_> {
 
     fn earlier(&self, trial: &Trial) -> Option<&Outcome> {
         let is_same = |outcome: &&Outcome| {
-            let any = self.options.any_version;
-            let version = if any { &outcome.trial.version } else { &trial.version };
-            outcome.trial == Trial { version: version.clone(), ..trial.clone() }
+            let (expected, found) = (&trial.provenance, &outcome.trial.provenance);
+            outcome.trial.fraction == trial.fraction
+                && of_model(expected, found, self.options.any_version).is_none()
         };
         self.outcomes.iter().find(is_same)
     }
@@ -217,14 +206,14 @@ impl Trials<'_> {
         let report = |event| {
             self.reporter.report(Event::Training { model: model.to_owned(), event });
         };
-        let mut training = Training::new(&self.set, trial.seed, &report);
+        let mut training = Training::new(&self.set, trial.provenance.seed, &report);
         training.device = self.options.device;
         training.train = training.train.sample(trial.fraction, self.options.seed);
         // A trial that is killed resumes; only one runs at a time.
         let checkpoints = self.folder.join("checkpoints");
         training.checkpoints = Some(checkpoints.as_path()).filter(|_| self.entry.trains_by_epochs);
         let (valid, error) = match (self.entry.train)(settings, &training) {
-            Ok(model) => (self.accuracies(&model, trial.seed)?, None),
+            Ok(model) => (self.accuracies(&model, trial.provenance.seed)?, None),
             // A rate that diverges is a result of the grid, not its end.
             Err(error @ models::Error::Diverged { .. }) => (None, Some(error.to_string())),
             Err(error) => return Err(error.into()),
@@ -273,15 +262,10 @@ mod tests {
 
     #[test]
     fn the_best_is_the_first_of_equals_and_never_a_failed_one() {
+        let method = models::find("word-distance").unwrap();
+        let provenance = Provenance::new(&Settings::from_text(method, []).unwrap(), "d", 1);
         let outcome = |mean| Outcome {
-            trial: Trial {
-                version: String::new(),
-                data: String::new(),
-                model: String::new(),
-                settings: BTreeMap::new(),
-                seed: 1,
-                fraction: 1.0,
-            },
+            trial: Trial { provenance: provenance.clone(), fraction: 1.0 },
             valid: BTreeMap::new(),
             mean,
             error: None,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use goldilocks::questions::{Control, Split};
-use goldilocks::{AnswerOptions, Error, load_model, sets, write_predictions};
+use goldilocks::{AnswerFile, AnswerOptions, AnswerProvenance, Error, load_model, sets};
 
 use crate::args::{self, DeviceArgs, SelectionArgs};
 use crate::progress::Progress;
@@ -54,8 +54,8 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     if let Some(path) = options.sets.iter().find(|path| !is_new(path)) {
         return Err(Error::NamedTwice { path: path.clone() }.into());
     }
-    let (model, _) = load_model(&options.model, options.device.device, progress)?;
-    let mut predictions = Vec::new();
+    let (model, manifest) = load_model(&options.model, options.device.device, progress)?;
+    let mut file = AnswerFile::open(&options.output, progress)?;
     let selection = options.selection.options();
     for path in &options.sets {
         let splits = match options.selection.on.as_slice() {
@@ -65,10 +65,10 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         let set = sets::open(path, &selection, &splits, progress)?;
         let (controls, seed) = (options.controls(), options.seed);
         let answering = AnswerOptions { splits, controls, seed };
-        predictions.extend(goldilocks::answer(&model, &set, &answering, progress)?);
+        let from = AnswerProvenance::new(&manifest.provenance, set.fingerprint(), &answering);
+        file.answer(&model, &set, &answering, &from)?;
     }
-    let n_questions = super::counted(predictions.len(), "question");
-    write_predictions(&options.output, predictions)?;
+    let n_questions = super::counted(file.finish()?.iter().count(), "question");
     super::print(format_args!("{n_questions} answered in {}\n", options.output.display()))
 }
 

@@ -31,8 +31,11 @@ impl Summary<'_> {
     /// As text.
     pub fn text(&self) -> String {
         let width = |key: &String| {
-            let values =
-                self.tuned.tried.iter().map(|outcome| outcome.trial.settings[key].chars().count());
+            let values = self
+                .tuned
+                .tried
+                .iter()
+                .map(|outcome| outcome.trial.provenance.settings[key].chars().count());
             values.chain([key.len()]).max().unwrap_or(0)
         };
         let widths: Vec<usize> = self.keys().map(width).collect();
@@ -46,7 +49,7 @@ impl Summary<'_> {
             format!("  {}{}\n", settings(self.keys().collect()), columns.collect::<String>());
         for (index, outcome) in self.tuned.tried.iter().enumerate() {
             let mark = if index == self.tuned.best { '*' } else { ' ' };
-            let values = self.keys().map(|key| &outcome.trial.settings[key]).collect();
+            let values = self.keys().map(|key| &outcome.trial.provenance.settings[key]).collect();
             text += &format!("{mark} {}{}\n", settings(values), self.figures(outcome));
         }
         text += "* best mean of the classes on the validation split\n";
@@ -61,7 +64,7 @@ impl Summary<'_> {
         }
         for outcome in &self.tuned.of_seeds {
             if let Some(error) = &outcome.error {
-                text += &format!("\nseed {} failed: {error}", outcome.trial.seed);
+                text += &format!("\nseed {} failed: {error}", outcome.trial.provenance.seed);
             }
         }
         text += if self.tuned.of_seeds.is_empty() { "" } else { "\n" };
@@ -99,7 +102,7 @@ impl Summary<'_> {
 
     /// How to train the best.
     fn command(&self) -> String {
-        let chosen = &self.tuned.tried[self.tuned.best].trial.settings;
+        let chosen = &self.tuned.tried[self.tuned.best].trial.provenance.settings;
         let fixed = self.options.settings.iter().map(|text| format!(" --set {text}"));
         let found = self.keys().map(|key| format!(" --set {key}={}", chosen[key]));
         let TuneOptions { model, data, seed, .. } = self.options;

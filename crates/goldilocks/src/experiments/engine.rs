@@ -13,8 +13,8 @@
 //! model that answered as `models/NAME/model.toml`. No weights are needed; if what was made from something else
 //! can't be made again here, that is an error and never a silent training.
 
-use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -22,19 +22,17 @@ use std::sync::Arc;
 
 use ::report::{ExplainedQuestion, Run};
 use evaluation::{Prediction, Predictions, QuestionIndex, ensemble, exclude_cooccurrences};
-use models::Model;
+use models::{Mismatch, Model, Program, Provenance};
 use questions::{QuestionSet, Split};
 
 use super::ReproduceOptions;
 use super::plan::PlannedRow;
-use super::provenance::MadeFrom;
+use super::provenance::{of_answers, of_model};
+use crate::sets::LEARNT_FROM;
 use crate::{
-    AnswerOptions, Error, Event, Reporter, Result, TrainOptions, Warning, answer, hits_and_misses,
-    train_to, write_predictions,
+    AnswerFile, AnswerOptions, AnswerProvenance, Error, Event, Reporter, Result, TrainOptions,
+    Warning, hits_and_misses, train_to,
 };
-
-/// What follows the hash of questions whose candidates were replaced by placeholders.
-const ANONYMISED: &str = " anonymised";
 
 /// Makes the rows of a reproduction in its folder.
 pub struct Engine<'a> {
@@ -44,8 +42,12 @@ pub struct Engine<'a> {
     pub trained: &'a QuestionSet,
     /// The questions to answer: the same, unless others were given.
     pub set: &'a QuestionSet,
-    /// Those to answer with placeholders as candidates, made when a row wants them.
-    pub anonymised: OnceCell<QuestionSet>,
+    /// Both with placeholders as candidates, made when a row wants them.
+    pub anonymised: [OnceCell<QuestionSet>; 2],
+    /// The fingerprints of what is learnt from and of what is answered, without and with placeholders.
+    pub fingerprints: [OnceCell<[String; 2]>; 2],
+    /// Predictions that were made in this run, by name: these need not be read again.
+    pub made: RefCell<BTreeMap<String, Predictions>>,
     /// The hash that identifies the questions to learn from.
     pub data: String,
     /// That of the questions to answer, if they are others.
@@ -74,16 +76,6 @@ impl Engine<'_> {
     pub fn data(&self) -> String {
         let answering = self.answering.iter().map(|hash| format!(" answering {hash}"));
         [self.data.clone()].into_iter().chain(answering).collect()
-    }
-
-    /// The fingerprint of what a learner reads.
-    fn learnt_from(&self) -> String {
-        self.trained.fingerprint_of(&crate::sets::LEARNT_FROM)
-    }
-
-    /// The fingerprint of the set that is answered.
-    fn to_answer(&self) -> String {
-        self.answering.as_ref().unwrap_or(&self.data).clone()
     }
 
     /// Trains and answers what the row still needs; returns whether there was something to do.
@@ -119,7 +111,7 @@ impl Engine<'_> {
                 );
                 predictions = index.check(exclude_cooccurrences(&name, &predictions, seed)?)?;
             }
-            let version = self.note(&members[0].name).map_or_else(String::new, |made| made.version);
+            let version = self.version(&members[0].name);
             Ok(Run { seed, version, predictions })
         };
         trainings.chunks(row.ensemble).map(run).collect()
@@ -138,7 +130,7 @@ impl Engine<'_> {
             let (answers, fit): (Vec<_>, Vec<_>) = (answers.iter().collect(), fit.iter().collect());
             let first = self.training(rows[0], number);
             let combined = evaluation::combine(name, &answers, &fit, first.seed)?;
-            let version = self.note(&first.name).map_or_else(String::new, |made| made.version);
+            let version = self.version(&first.name);
             let predictions = index.check(combined.predictions)?;
             Ok(Run { seed: first.seed, version, predictions })
         };
@@ -187,132 +179,124 @@ impl Engine<'_> {
         self.splits.iter().copied().chain(is_new.then_some(Split::Valid)).collect()
     }
 
+    /// The questions that a row answers.
     fn questions(&self, row: &PlannedRow) -> Result<&QuestionSet> {
-        if !row.anonymise {
-            return Ok(self.set);
+        self.as_asked(row, self.set, 0)
+    }
+
+    /// The questions that a row learns from.
+    fn learnt_from(&self, row: &PlannedRow) -> Result<&QuestionSet> {
+        match self.answering {
+            None => self.questions(row),
+            Some(_) => self.as_asked(row, self.trained, 1),
         }
-        if let Some(set) = self.anonymised.get() {
+    }
+
+    fn as_asked<'s>(
+        &'s self,
+        row: &PlannedRow,
+        set: &'s QuestionSet,
+        n: usize,
+    ) -> Result<&'s QuestionSet> {
+        if !row.anonymise {
             return Ok(set);
         }
-        let set = questions::anonymise(self.set, self.options.seed)?;
-        Ok(self.anonymised.get_or_init(|| set))
+        if let Some(set) = self.anonymised[n].get() {
+            return Ok(set);
+        }
+        let set = questions::anonymise(set, self.options.seed)?;
+        Ok(self.anonymised[n].get_or_init(|| set))
     }
 
     fn make_one(&self, training: &Training<'_>) -> Result<bool> {
         let Training { row, seed, name } = training;
-        let expected = self.made_from(training);
+        let options =
+            AnswerOptions { splits: self.answered(row), controls: Vec::new(), seed: *seed };
+        let (trained, set) = (self.learnt_from(row)?, self.questions(row)?);
+        let fingerprints = || [trained.fingerprint_of(&LEARNT_FROM), set.fingerprint()];
+        let known = &self.fingerprints[usize::from(row.anonymise)];
+        let [learnt_from, to_answer] = known.get_or_init(fingerprints).clone();
+        let model = Provenance::new(&row.settings, learnt_from, *seed);
+        let expected = AnswerProvenance::new(&model, to_answer, &options);
         let output = self.predictions(name);
         if output.exists() {
             let noted = self.note(name);
-            let found = noted.clone().or_else(|| self.manifest(name));
-            match found.map(|found| (expected.difference(&found, self.options.any_version), found))
-            {
+            let found = noted.clone().or_else(|| self.brought(name, &expected));
+            let any_version = self.options.any_version;
+            match found.map(|found| (of_answers(&expected, &found, any_version), found)) {
                 Some((None, found)) => {
                     if noted.is_none() {
                         self.write_note(name, &found)?;
                     }
                     return Ok(false);
                 }
-                Some((Some((what, expected, found)), _)) if !self.is_made_here(name) => {
+                Some((Some(mismatch), _)) if models::load(&self.model(name)).is_err() => {
+                    let Mismatch { what, expected, found } = mismatch;
                     return Err(Error::ForeignResults { path: output, what, expected, found });
                 }
                 _ => {}
             }
         }
-        let set = self.questions(row)?;
-        let model = if self.answering.is_none() {
-            self.train(training, set)?
-        } else if row.anonymise {
-            self.train(training, &questions::anonymise(self.trained, self.options.seed)?)?
-        } else {
-            self.train(training, self.trained)?
-        };
-        let splits = self.answered(row);
-        let options = AnswerOptions { splits, controls: Vec::new(), seed: *seed };
-        let predictions = answer(&model, set, &options, self.reporter)?;
+        let (model, provenance) = self.train(training, &model)?;
+        let made_from = AnswerProvenance { model: provenance, ..expected };
+        let mut file = AnswerFile::open(&output, self.reporter)?;
+        file.answer(&model, set, &options, &made_from)?;
+        let predictions = file.finish()?;
         if self.figure_2 {
             self.explain(name, &model, set, &predictions)?;
         }
-        create_parent(&output)?;
+        self.made.borrow_mut().insert(name.clone(), predictions);
         // The note comes last: answers without it are made again.
-        write_predictions(&output, predictions)?;
-        self.write_note(name, &expected)?;
+        self.write_note(name, &made_from)?;
         Ok(true)
     }
 
-    fn made_from(&self, training: &Training<'_>) -> MadeFrom {
-        let Training { row, seed, .. } = training;
-        MadeFrom {
-            version: row.settings.code().to_owned(),
-            data: self.learnt_from(),
-            answering: Some(self.to_answer()),
-            on: self.answered(row),
-            seed: *seed,
-            model: row.entry.name.to_owned(),
-            anonymise: row.anonymise,
-            settings: row.settings.texts().map(|(k, v)| (k.to_owned(), v)).collect(),
-        }
-    }
-
     /// What `predictions/NAME.toml` says.
-    fn note(&self, name: &str) -> Option<MadeFrom> {
+    fn note(&self, name: &str) -> Option<AnswerProvenance> {
         let text = fs::read_to_string(self.predictions(name).with_extension("toml")).ok()?;
         toml::from_str(&text).ok()
     }
 
-    fn write_note(&self, name: &str, made_from: &MadeFrom) -> Result<()> {
-        let text = toml::to_string(made_from).expect("every field has a form in TOML");
+    fn write_note(&self, name: &str, provenance: &AnswerProvenance) -> Result<()> {
+        let text = toml::to_string(provenance).expect("every field has a form in TOML");
         write_file(&self.predictions(name).with_extension("toml"), &text)
     }
 
-    /// What the `model.toml` of the model says that answered, and its answers; whether these are to the questions of
-    /// the set is seen when they are read.
-    fn manifest(&self, name: &str) -> Option<MadeFrom> {
-        let manifest = models::read_manifest(&self.model(name)).ok()?;
+    /// The program that a result was made by.
+    fn version(&self, name: &str) -> String {
+        self.note(name).map_or_else(String::new, |note| note.model.program.to_string())
+    }
+
+    /// What predictions without a note were made from, by the `model.toml` of the model that answered. Whether they
+    /// are to the questions of the set is seen when they are read.
+    fn brought(&self, name: &str, expected: &AnswerProvenance) -> Option<AnswerProvenance> {
+        let model = models::read_manifest(&self.model(name)).ok()?.provenance;
         let answers = Predictions::read(&self.predictions(name)).ok()?;
-        let on: BTreeSet<Split> = answers.iter().filter_map(|answer| answer.split).collect();
-        Some(self.trained_from(&manifest, on.into_iter().collect()))
+        let splits: BTreeSet<Split> = answers.iter().filter_map(|answer| answer.split).collect();
+        let splits = splits.into_iter().collect();
+        Some(AnswerProvenance { model, splits, ..expected.clone() })
     }
 
-    /// What a model was trained from that answers some splits.
-    fn trained_from(&self, manifest: &models::Manifest, on: Vec<Split>) -> MadeFrom {
-        let models::Provenance { program, data, seed, settings, model } = &manifest.provenance;
-        let anonymised = data.strip_suffix(ANONYMISED);
-        MadeFrom {
-            version: program.code.clone(),
-            anonymise: anonymised.is_some(),
-            data: anonymised.unwrap_or(data).to_owned(),
-            answering: Some(self.to_answer()),
-            on,
-            seed: *seed,
-            settings: settings.clone(),
-            model: model.clone(),
-        }
-    }
-
-    /// Whether the model is there, so that its predictions can be made again.
-    fn is_made_here(&self, name: &str) -> bool {
-        models::load(&self.model(name)).is_ok()
-    }
-
-    fn train(&self, training: &Training<'_>, set: &QuestionSet) -> Result<Arc<dyn Model>> {
+    /// The model of a row, trained unless it is there.
+    fn train(
+        &self,
+        training: &Training<'_>,
+        expected: &Provenance,
+    ) -> Result<(Arc<dyn Model>, Provenance)> {
         let Training { row, seed, name } = training;
-        let folder = self.model(name);
-        let data = format!("{}{}", self.learnt_from(), if row.anonymise { ANONYMISED } else { "" });
-        let device = self.options.device;
+        let (folder, device) = (self.model(name), self.options.device);
         match models::load_on(&folder, device, &|_| ()) {
             Ok((model, manifest)) => {
-                let found = self.trained_from(&manifest, self.answered(row));
-                let expected = self.made_from(training);
-                match expected.difference(&found, self.options.any_version) {
-                    None => return Ok(model),
+                let found = manifest.provenance;
+                match of_model(expected, &found, self.options.any_version) {
+                    None => return Ok((model, found)),
                     // What may have taken days elsewhere is not replaced by a newer program of its own accord.
-                    Some((what, expected, found))
-                        if what == "version" && row.entry.trains_by_epochs =>
-                    {
+                    Some(Mismatch { what, .. }) if what == "code" && row.entry.trains_by_epochs => {
+                        let [expected, found] =
+                            [&self.options.program, &found.program].map(Program::to_string);
                         return Err(Error::OtherCode { path: folder, expected, found });
                     }
-                    Some((what, expected, found)) => {
+                    Some(Mismatch { what, expected, found }) => {
                         let path = folder.clone();
                         self.warn(Warning::Retraining { path, what, expected, found });
                     }
@@ -332,11 +316,12 @@ impl Engine<'_> {
             settings: row.settings.clone(),
             seed: *seed,
             device,
-            data,
+            data: expected.data.clone(),
             program: self.options.program.clone(),
         };
-        train_to(&folder, true, set, &options, self.reporter)?;
-        Ok(models::load_on(&folder, device, &|_| ())?.0)
+        train_to(&folder, true, self.learnt_from(row)?, &options, self.reporter)?;
+        let (model, manifest) = models::load_on(&folder, device, &|_| ())?;
+        Ok((model, manifest.provenance))
     }
 
     fn warn(&self, warning: Warning) {
@@ -348,9 +333,10 @@ impl Engine<'_> {
         name: &str,
         model: &Arc<dyn Model>,
         set: &QuestionSet,
-        predictions: &[Prediction],
+        predictions: &Predictions,
     ) -> Result<()> {
-        let looked = hits_and_misses(model, set, predictions, self.options.seed)?;
+        let predictions: Vec<Prediction> = predictions.iter().cloned().collect();
+        let looked = hits_and_misses(model, set, &predictions, self.options.seed)?;
         if looked.is_empty() {
             return Ok(());
         }
@@ -361,7 +347,8 @@ impl Engine<'_> {
 
     /// The predictions for some splits, or for all if none is named: a file may hold more.
     fn read(&self, name: &str, splits: &[Split]) -> Result<Predictions> {
-        let file = Predictions::read(&self.predictions(name))?;
+        let made = self.made.borrow().get(name).cloned();
+        let file = made.map_or_else(|| Predictions::read(&self.predictions(name)), Ok)?;
         let is_wanted = |p: &&Prediction| {
             splits.is_empty() || p.split.is_none_or(|split| splits.contains(&split))
         };
@@ -386,9 +373,4 @@ impl Engine<'_> {
 pub fn write_file(path: &Path, text: &str) -> Result<()> {
     let failed = |source| Error::Io { path: path.to_owned(), source };
     base::files::write_file(path, failed, |out| out.write_all(text.as_bytes()).map_err(failed))
-}
-
-fn create_parent(path: &Path) -> Result<()> {
-    let parent = path.parent().expect("files of a run are in its folder");
-    fs::create_dir_all(parent).map_err(Error::io(parent))
 }

@@ -10,4 +10,5 @@ mod reproduce;
 pub use engine::write_file;
 pub use experiment::{Combination, Embedded, Experiment, names};
 pub use plan::PlannedRow;
+pub(crate) use provenance::of_model;
 pub use reproduce::{ReproduceOptions, Reproduced, reproduce};

@@ -1,98 +1,91 @@
-//! What predictions were made from: `predictions/NAME.toml` of a reproduction.
+//! Whether results on disk were made from what a row is made from.
 
-use std::collections::BTreeMap;
-
-use models::Settings;
+use models::{Mismatch, Provenance, Settings};
 use questions::Split;
-use serde::{Deserialize, Serialize};
 
-/// What predictions were made from; a stage whose goal has the same is skipped.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MadeFrom {
-    pub version: String,
-    pub data: String,
-    pub answering: Option<String>,
-    pub on: Vec<Split>,
-    pub seed: u64,
-    pub model: String,
-    #[serde(default)]
-    pub anonymise: bool,
-    pub settings: BTreeMap<String, String>,
-}
+use crate::AnswerProvenance;
 
 /// A model's settings if nobody sets any.
-fn defaults(model: &str) -> BTreeMap<String, String> {
-    let settings = models::find(model).and_then(|entry| Settings::from_text(entry, []));
+fn defaults(model: &str) -> Vec<(String, String)> {
+    let settings = models::find(model).and_then(|method| Settings::from_text(method, []));
     let texts = |settings: Settings| settings.texts().map(|(k, v)| (k.to_owned(), v)).collect();
     settings.map(texts).unwrap_or_default()
 }
 
-impl MadeFrom {
-    /// The first thing in which what was found differs from this: what it is, expected and found. With `any_version`
-    /// other versions of the program are no difference.
-    pub fn difference(&self, found: &Self, any_version: bool) -> Option<(String, String, String)> {
-        // More splits than are asked for do no harm.
-        let splits = |made: &Self| {
-            let is_asked = |split: &&Split| self.on.is_empty() || self.on.contains(split);
-            let mut codes: Vec<_> = made.on.iter().filter(is_asked).map(|s| s.code()).collect();
-            codes.sort_unstable();
-            codes.join(", ")
-        };
-        let fields = |made: &Self| {
-            let version = if any_version { String::new() } else { made.version.clone() };
-            let fields = [
-                ("model", made.model.clone()),
-                ("data", made.data.clone()),
-                ("questions to answer", made.answering.clone().unwrap_or_default()),
-                ("seed", made.seed.to_string()),
-                ("splits", splits(made)),
-                ("anonymise", made.anonymise.to_string()),
-                ("version", version),
-            ];
-            let fields = fields.map(|(key, value)| (key.to_owned(), value));
-            made.settings.clone().into_iter().chain(fields).collect::<BTreeMap<_, _>>()
-        };
-        let (expected, mut found) = (fields(self), fields(found));
-        if any_version {
-            // A version that did not have a setting did what is its default now.
-            for (key, default) in defaults(&self.model) {
-                found.entry(key).or_insert(default);
-            }
+/// The first thing in which the provenance of a model differs from what is expected, the code last: only results that
+/// are the same but for the code can be accepted. With `any_version`, other code is not a difference.
+pub fn of_model(expected: &Provenance, found: &Provenance, any_version: bool) -> Option<Mismatch> {
+    let mut same_code = found.clone();
+    same_code.program.code.clone_from(&expected.program.code);
+    if any_version {
+        // A version that did not have a setting did what is its default now.
+        for (key, default) in defaults(&expected.model) {
+            same_code.settings.entry(key).or_insert(default);
         }
-        let keys = expected.keys().chain(found.keys());
-        let none = || "none".to_owned();
-        let value =
-            |of: &BTreeMap<String, String>, key: &String| of.get(key).cloned().unwrap_or_else(none);
-        let different = keys.map(|key| (key.clone(), value(&expected, key), value(&found, key)));
-        different.into_iter().find(|(_, expected, found)| expected != found)
+        return expected.first_mismatch(&same_code);
     }
+    expected.first_mismatch(&same_code).or_else(|| expected.first_mismatch(found))
+}
+
+/// The first thing in which the provenance of predictions differs from what is expected.
+pub fn of_answers(
+    expected: &AnswerProvenance,
+    found: &AnswerProvenance,
+    any_version: bool,
+) -> Option<Mismatch> {
+    // More splits than are asked for do no harm.
+    let splits = |answers: &AnswerProvenance| {
+        let is_asked =
+            |split: &&Split| expected.splits.is_empty() || expected.splits.contains(split);
+        let mut codes: Vec<_> = answers.splits.iter().filter(is_asked).map(|s| s.code()).collect();
+        codes.sort_unstable();
+        codes.join(", ")
+    };
+    let fields = [
+        ("questions to answer", expected.questions.clone(), found.questions.clone()),
+        ("splits", splits(expected), splits(found)),
+        ("controls", expected.controls.join(", "), found.controls.join(", ")),
+    ];
+    let differs = |(_, expected, found): &(_, String, String)| expected != found;
+    let mismatch = |(what, expected, found): (&str, _, _)| {
+        let what = what.to_owned();
+        Mismatch { what, expected, found }
+    };
+    let of_model = || of_model(&expected.model, &found.model, any_version);
+    fields.into_iter().find(differs).map(mismatch).or_else(of_model)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn made(settings: &[(&str, &str)]) -> MadeFrom {
-        MadeFrom {
-            version: "1".to_owned(),
-            data: "d".to_owned(),
-            answering: None,
-            on: vec![Split::Valid],
-            seed: 1,
-            model: "word-distance".to_owned(),
-            anonymise: false,
-            settings: settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
-        }
+    fn provenance(max_penalty: &str) -> Provenance {
+        let method = models::find("word-distance").unwrap();
+        let setting = format!("max_penalty={max_penalty}");
+        Provenance::new(&Settings::from_text(method, [setting.as_str()]).unwrap(), "d", 1)
     }
 
     #[test]
     fn what_an_older_version_could_not_set_is_the_default() {
-        let older = MadeFrom { version: "0".to_owned(), ..made(&[]) };
-        let differs = |value, any_version| {
-            made(&[("max_penalty", value)]).difference(&older, any_version).map(|it| it.0)
+        let mut older = provenance("5");
+        older.settings.clear();
+        older.program.code.push('0');
+        let differs = |max_penalty, any_version| {
+            let expected = provenance(max_penalty);
+            of_model(&expected, &older, any_version).map(|mismatch| mismatch.what)
         };
         assert_eq!(differs("5", true), None);
         assert_eq!(differs("3", true).as_deref(), Some("max_penalty"));
         assert_eq!(differs("5", false).as_deref(), Some("max_penalty"));
+    }
+
+    #[test]
+    fn code_is_the_last_difference() {
+        let mut other = provenance("5");
+        other.program.code.push('0');
+        let what = |other: &Provenance| of_model(&provenance("5"), other, false).map(|m| m.what);
+        assert_eq!(what(&other).as_deref(), Some("code"));
+        other.seed = 2;
+        assert_eq!(what(&other).as_deref(), Some("seed"));
     }
 }

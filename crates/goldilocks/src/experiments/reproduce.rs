@@ -9,7 +9,7 @@
 //! Every stage writes next to its goal and renames, and is skipped when its goal was made from the same inputs: a run
 //! that was killed resumes where it stopped and ends with the same bytes.
 
-use std::cell::OnceCell;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -80,7 +80,9 @@ pub fn reproduce(
         folder: folder.to_owned(),
         trained: &trained,
         set,
-        anonymised: OnceCell::new(),
+        anonymised: Default::default(),
+        fingerprints: Default::default(),
+        made: RefCell::default(),
         data,
         answering: answered.as_ref().map(|(_, hash, _)| hash.clone()),
         splits: shown_splits(experiment, &tables),
@@ -296,4 +298,74 @@ fn write_manifest(engine: &Engine<'_>, experiment: &Experiment) -> Result<()> {
     };
     let text = toml::to_string(&manifest).expect("every field has a form in TOML");
     write_file(&engine.folder.join("manifest.toml"), &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    const EXPERIMENT: &str = "title = 'Small'\ntables = ['validation']\non = ['valid']\n[[rows]]\n\
+        model = 'memnn-window-selfsup'\nsettings = { dim = 2, epochs = 1 }\n\
+        [[rows]]\nmodel = 'word-distance'\nsettings = { max_penalty = 5 }\n";
+
+    /// Reproduces a small table; returns the rows that were made.
+    fn run(folder: &Path, commit: &str, any_version: bool) -> Result<Vec<String>> {
+        let path = folder.join("small.toml");
+        fs::write(&path, EXPERIMENT).unwrap();
+        let program = Program { commit: Some(commit.to_owned()), ..Program::default() };
+        let options = ReproduceOptions {
+            data: None,
+            answer: None,
+            skip_bad: false,
+            seed: 1,
+            device: DeviceChoice::Cpu,
+            any_version,
+            program,
+            date: "2016-05-02".to_owned(),
+            command: String::new(),
+        };
+        let made = Mutex::new(Vec::new());
+        let listen = |event| {
+            if let Event::RowDone { name, .. } = event {
+                made.lock().unwrap().push(name);
+            }
+        };
+        reproduce(&Experiment::read(&path)?, &folder.join("out"), &options, &listen)?;
+        Ok(made.into_inner().unwrap())
+    }
+
+    /// Pretends that other code has made the results of a model.
+    fn change_code(folder: &Path, model: &str) {
+        let code = models::find(model).unwrap().code();
+        for file in [format!("models/{model}/model.toml"), format!("predictions/{model}.toml")] {
+            let path = folder.join("out").join(file);
+            let text = fs::read_to_string(&path).unwrap();
+            assert!(text.contains(&code), "{text}");
+            fs::write(&path, text.replace(&code, "0123456789abcdef")).unwrap();
+        }
+    }
+
+    #[test]
+    fn other_commits_change_nothing_and_other_code_of_a_learner_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let rows = ["memnn-window-selfsup", "word-distance"];
+        assert_eq!(run(folder, "a", false).unwrap(), rows);
+        // A change of documents or of the page is another commit, and the code of the models is the same.
+        assert!(run(folder, "b-dirty", false).unwrap().is_empty());
+        // What learns nothing is made again without asking.
+        change_code(folder, "word-distance");
+        assert_eq!(run(folder, "b", false).unwrap(), ["word-distance"]);
+        change_code(folder, "memnn-window-selfsup");
+        let error = run(folder, "b", false).unwrap_err();
+        assert!(matches!(error, Error::OtherCode { .. }), "{error}");
+        assert_eq!(error.hint(), Some(base::Remedy::AcceptOtherCode { may_retrain: true }));
+        assert!(run(folder, "b", true).unwrap().is_empty());
+        // Predictions alone can't be made again.
+        fs::remove_dir_all(folder.join("out/models/memnn-window-selfsup")).unwrap();
+        let error = run(folder, "b", false).unwrap_err();
+        assert!(matches!(error, Error::ForeignResults { .. }), "{error}");
+    }
 }

@@ -2,6 +2,7 @@
 //! predictions and trials.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,14 @@ impl Program {
     pub fn new(code: impl Into<String>) -> Self {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         Self { version, code: code.into(), ..Self::default() }
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.version)?;
+        let dirty = if self.dirty { "-dirty" } else { "" };
+        self.commit.as_ref().map_or(Ok(()), |commit| write!(f, " ({commit}{dirty})"))
     }
 }
 
