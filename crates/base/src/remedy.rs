@@ -121,6 +121,7 @@ impl Remedy {
 }
 
 impl fmt::Display for Remedy {
+    #[expect(clippy::too_many_lines, reason = "one sentence per variant")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Advice(text) => f.write_str(text),

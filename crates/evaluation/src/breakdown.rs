@@ -97,7 +97,7 @@ impl<'a> TrainingText<'a> {
 
 /// A question that no model answered correctly.
 #[derive(Clone, Debug)]
-pub struct Missed<'a> {
+pub struct MissedQuestion<'a> {
     /// The question's id.
     pub id: String,
     /// The question and its answer.
@@ -110,7 +110,9 @@ pub struct Missed<'a> {
 ///
 /// # Errors
 /// [`Error::OtherQuestions`] where the models answer different questions.
-pub fn missed_by_all<'a>(models: &[&MatchedPredictions<'a>]) -> Result<Vec<Missed<'a>>, Error> {
+pub fn missed_by_all<'a>(
+    models: &[&MatchedPredictions<'a>],
+) -> Result<Vec<MissedQuestion<'a>>, Error> {
     let Some(first) = models.first() else { return Ok(Vec::new()) };
     let predictions: Vec<&Predictions> = models.iter().map(|model| model.predictions()).collect();
     let rows = align(&predictions)?;
@@ -120,7 +122,7 @@ pub fn missed_by_all<'a>(models: &[&MatchedPredictions<'a>]) -> Result<Vec<Misse
         .filter(|(row, _)| row.iter().all(|prediction| prediction.is_right() == Some(false)));
     let chosen = |prediction: &&Prediction| prediction.candidates[prediction.predicted].clone();
     Ok(missed
-        .map(|(row, (prediction, example))| Missed {
+        .map(|(row, (prediction, example))| MissedQuestion {
             id: prediction.id.clone(),
             example,
             predicted: row.iter().map(chosen).collect(),
@@ -163,7 +165,7 @@ mod tests {
         let predictions = valid_predictions(&set, [[1.0, 0.0], [0.0, 1.0]]);
         let matched = check_against(predictions, &set).unwrap();
         let positions = by_position(&matched, VALID);
-        // `door` stands in the last sentence, `Goose` in the third last.
+        // `door` is in the last sentence, `Goose` in the third last.
         let shares: Vec<_> = positions.iter().map(|(place, f)| (*place, share(f))).collect();
         assert_eq!(shares, [(Some(1), (1, 1.0)), (Some(3), (1, 0.0))]);
     }

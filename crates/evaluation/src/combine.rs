@@ -23,7 +23,7 @@ const UNIFORM: f64 = 0.01;
 
 /// Combined predictions and how they were made.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Combined {
+pub struct Combination {
     /// The combination, with log-probabilities as scores.
     pub predictions: Predictions,
     /// One weight per model, fitted on all validation questions.
@@ -42,14 +42,14 @@ pub struct Combined {
 ///
 /// # Errors
 /// [`Error::FitCount`] for more or fewer predictions to fit on than models, [`Error::OtherQuestions`]
-/// and [`Error::Line`] where they don't answer the same questions, [`Error::NothingToFit`] where no answer
+/// and [`Error::Line`] where they do not answer the same questions, [`Error::NothingToFit`] where no answer
 /// to fit on is known.
 pub fn combine(
     name: &str,
     models: &[&Predictions],
     fit: &[&Predictions],
     seed: u64,
-) -> Result<Combined, Error> {
+) -> Result<Combination, Error> {
     if models.len() != fit.len() {
         return Err(Error::FitCount { expected: models.len(), found: fit.len() });
     }
@@ -68,7 +68,7 @@ pub fn combine(
     });
     let predictions = Predictions::new(name, combined.collect())?;
     let (n_fitted, folds) = (fitting.questions.len(), fitting.n_folds);
-    Ok(Combined { predictions, weights, n_fitted, n_cross_fitted, folds })
+    Ok(Combination { predictions, weights, n_fitted, n_cross_fitted, folds })
 }
 
 /// The validation questions with known answers, in folds.

@@ -17,7 +17,7 @@ use crate::{Error, Prediction, Predictions};
 /// What the bootstrap draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Resampled {
+pub enum Resampling {
     /// Books, then questions within each.
     Books,
     /// Questions, because the book of some is not known; the interval is then too narrow.
@@ -35,16 +35,16 @@ pub struct Comparison {
     #[serde(serialize_with = "split_code")]
     pub split: Option<Split>,
     /// Whether the bootstrap drew books or questions.
-    pub resampled: Resampled,
+    pub resampled: Resampling,
     /// The number of books; 0 where they are not known.
     pub books: usize,
     /// The differences in each class and in all.
-    pub classes: ByClass<Paired>,
+    pub classes: ByClass<PairedDifference>,
 }
 
 /// The paired difference of two models on the same n questions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Paired {
+pub struct PairedDifference {
     /// The number of questions with a known answer.
     pub n: usize,
     /// Accuracy of the first model minus accuracy of the second.
@@ -102,7 +102,7 @@ pub fn compare(
             first: first.name().to_owned(),
             second: second.name().to_owned(),
             split,
-            resampled: if books.is_some() { Resampled::Books } else { Resampled::Questions },
+            resampled: if books.is_some() { Resampling::Books } else { Resampling::Questions },
             books: books.unwrap_or(0),
             classes,
         })
@@ -117,7 +117,7 @@ fn count_books(pairs: &[Pair<'_>]) -> Option<usize> {
     books.map(|books| books.len())
 }
 
-fn paired(pairs: &[Pair<'_>], by_book: bool, seed: u64) -> Option<Paired> {
+fn paired(pairs: &[Pair<'_>], by_book: bool, seed: u64) -> Option<PairedDifference> {
     let mut differences: BTreeMap<Option<&str>, Vec<Ratio>> = BTreeMap::new();
     let (mut only_first, mut only_second) = (0, 0);
     for pair in pairs {
@@ -138,7 +138,7 @@ fn paired(pairs: &[Pair<'_>], by_book: bool, seed: u64) -> Option<Paired> {
         return None;
     }
     let (low, high) = bootstrap::interval(&clusters, seed);
-    Some(Paired {
+    Some(PairedDifference {
         n,
         difference: clusters.iter().flatten().map(|(credit, _)| credit).sum::<f64>() / n as f64,
         low,
@@ -261,7 +261,7 @@ mod tests {
         second.reverse();
         let second = Predictions::new("second", second).unwrap();
         let comparison = compare(&first, &second, 1).unwrap().remove(0);
-        assert_eq!((comparison.resampled, comparison.books), (Resampled::Books, 2));
+        assert_eq!((comparison.resampled, comparison.books), (Resampling::Books, 2));
         let verbs = comparison.classes.classes[&WordClass::Verb];
         // (½ + ½ + 1)/3; McNemar: two discordant pairs, both the first's: p = 2 · ¼.
         assert!((verbs.difference - 2.0 / 3.0).abs() < 1e-12);
@@ -278,7 +278,7 @@ mod tests {
         let good = predictions("good", 100, |i| pointing_at(if i < 60 { i * 7 % 10 } else { 0 }));
         let bad = predictions("bad", 100, |i| pointing_at((i * 7 + 1) % 10));
         let comparison = compare(&good, &bad, 3).unwrap().remove(0);
-        assert_eq!((comparison.resampled, comparison.books), (Resampled::Questions, 0));
+        assert_eq!((comparison.resampled, comparison.books), (Resampling::Questions, 0));
         assert_eq!(comparison, compare(&good, &bad, 3).unwrap().remove(0));
         expect![[r#"{"first":"good","second":"bad","split":"valid","resampled":"questions","books":0,"classes":{"NE":{"n":100,"difference":0.64,"low":0.55,"high":0.73,"only_first":64,"only_second":0,"p":1.0842021724855044e-19,"p_holm":1.0842021724855044e-19},"all":{"n":100,"difference":0.64,"low":0.55,"high":0.73,"only_first":64,"only_second":0,"p":1.0842021724855044e-19,"p_holm":null}}}"#]].assert_eq(&serde_json::to_string(&comparison).unwrap());
     }

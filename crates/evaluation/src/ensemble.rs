@@ -45,7 +45,7 @@ impl Scores {
 /// ties are broken by the seed.
 ///
 /// # Errors
-/// [`Error::OtherQuestions`] and [`Error::Line`] where they don't answer the same questions,
+/// [`Error::OtherQuestions`] and [`Error::Line`] where they do not answer the same questions,
 /// [`Error::Empty`] for no models.
 pub fn mean(name: &str, models: &[&Predictions], seed: u64) -> Result<Predictions, Error> {
     let kinds: Vec<Scores> = models.iter().map(|model| Scores::of(model)).collect();

@@ -279,7 +279,7 @@ mod tests {
                 drawn.push((order[0], pooled.iter().next().unwrap().predicted));
             }
         }
-        // With the order the drawn place stays and the answer changes: nobody is always preferred.
+        // In the other order the same index is drawn, which is the other answer: nobody is always preferred.
         assert_ne!(drawn[0].1, drawn[1].1);
         assert_ne!(drawn[2].1, drawn[3].1);
     }

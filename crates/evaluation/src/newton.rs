@@ -7,10 +7,10 @@
 use crate::ensemble::log_softmax;
 
 /// r, on weights of features whose standard deviation is about 1: a prior so wide that it matters only
-/// where the data don't.
+/// where the data do not.
 const RIDGE: f64 = 1e-3;
 
-/// Newton's method needs about ten steps; with the line search it can't diverge.
+/// Newton's method needs about ten steps; with the line search it cannot diverge.
 const MAX_STEPS: usize = 100;
 const MAX_HALVINGS: i32 = 40;
 

@@ -62,7 +62,7 @@ impl Prediction {
         Some(base::credit(&self.scores, answer))
     }
 
-    /// Whether the chosen candidate is the answer, after a tie was broken.
+    /// Returns whether the chosen candidate is the answer, after a tie was broken.
     pub fn is_right(&self) -> Option<bool> {
         self.answer.map(|answer| answer == self.predicted)
     }

@@ -1,6 +1,6 @@
 //! Counting, second half: sorted positions → the n-grams of one length in suffix order, with adjusted counts.
 
-use crate::sorted::Sorted;
+use crate::sorted::SortedText;
 
 /// The n-grams of one length, in suffix order.
 pub(crate) struct Grams {
@@ -19,7 +19,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 impl Grams {
     /// The n-grams of a length, for a model whose longest have length `order`.
-    pub fn new(sorted: &Sorted, length: usize, order: usize) -> Self {
+    pub fn new(sorted: &SortedText, length: usize, order: usize) -> Self {
         let (mut ends, mut counts, mut raw_counts) = (Vec::new(), Vec::new(), Vec::new());
         let mut at = vec![NONE; sorted.words.len()];
         for (position, &end) in sorted.ends.iter().enumerate() {

@@ -9,7 +9,7 @@ use crate::counts::{Grams, NONE};
 use crate::discounts::{Discounts, Fallback};
 use crate::probabilities::{Context, contexts, log};
 use crate::pruning::Pruning;
-use crate::sorted::Sorted;
+use crate::sorted::SortedText;
 use crate::table::{Level, Table};
 use crate::text::{START, UNKNOWN};
 use crate::{Error, Result};
@@ -45,7 +45,7 @@ pub struct Estimate {
 /// # Errors
 /// [`Error::NoText`] if there is no sentence; [`Error::Order`] if the order is 0 or higher than the one that
 /// the text was sorted for.
-pub fn estimate(sorted: &Sorted, options: &Options) -> Result<Estimate> {
+pub fn estimate(sorted: &SortedText, options: &Options) -> Result<Estimate> {
     if !(1..=sorted.order).contains(&options.order) {
         return Err(Error::Order { max: sorted.order, found: options.order });
     }
@@ -66,7 +66,7 @@ pub fn estimate(sorted: &Sorted, options: &Options) -> Result<Estimate> {
 }
 
 struct Estimator<'a> {
-    sorted: &'a Sorted,
+    sorted: &'a SortedText,
     options: &'a Options,
     discounts: Vec<Discounts>,
     fallbacks: Vec<Fallback>,

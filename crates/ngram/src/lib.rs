@@ -1,7 +1,7 @@
 //! N-gram language models with modified, interpolated Kneser-Ney smoothing (§4.2; Chen & Goodman 1998).
 //!
 //! ```text
-//! sentences ──text──▶ Text ──sorted──▶ Sorted ──counts──▶ Grams ──discounts──▶ ┐
+//! sentences ──text──▶ Text ──sorted──▶ SortedText ──counts──▶ Grams ──discounts──▶ ┐
 //!                                                  └──pruning──▶ probabilities ┴▶ Table ──encode──▶ Model
 //!                                                                       ARPA ◀──▶ Table
 //! ```
@@ -46,7 +46,7 @@ pub use error::{Error, Result};
 pub use estimate::{Estimate, Options, estimate};
 pub use model::{Model, State};
 pub use pruning::Pruning;
-pub use sorted::Sorted;
+pub use sorted::SortedText;
 pub use table::{Level, Table};
 pub use text::{END, START, Text, TokenId, UNKNOWN};
 

@@ -111,7 +111,7 @@ impl Model {
     /// Writes the model file, whole or not at all.
     ///
     /// # Errors
-    /// If it can't be written.
+    /// If it cannot be written.
     pub fn write(&self, path: &Path) -> Result<()> {
         let failed = |reason| Error::File { path: path.to_owned(), reason };
         base::files::write_file(path, failed, |file| file.write_all(&self.bytes).map_err(failed))
@@ -312,7 +312,7 @@ mod tests {
         let mut text = Text::default();
         sentences.iter().for_each(|words| text.push(words.iter().copied()).unwrap());
         let options = Options { order, pruning: Pruning { at_most, from: 2 } };
-        // Sorted for longer n-grams than are asked for, as tuning does.
+        // SortedText for longer n-grams than are asked for, as tuning does.
         estimate(&text.sort(MAX_ORDER).unwrap(), &options).unwrap().table
     }
 

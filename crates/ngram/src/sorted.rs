@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::text::START;
 
 /// A text whose positions are sorted.
-pub struct Sorted {
+pub struct SortedText {
     pub(crate) vocabulary: Vocabulary,
     pub(crate) words: Vec<u32>,
     pub(crate) order: usize,
@@ -26,7 +26,7 @@ pub struct Sorted {
 /// The words before a position, nearest first, two per number; 0 is before `<s>`. Then the position.
 type Key = (u64, u64, u32, u32);
 
-impl Sorted {
+impl SortedText {
     pub(crate) fn new(vocabulary: Vocabulary, words: Vec<u32>, order: usize) -> Self {
         let mut ends = by_word(&words, vocabulary.len());
         let mut shared = vec![0; ends.len()];

@@ -3,7 +3,7 @@
 
 use base::{Vocabulary, WordId};
 
-use crate::sorted::Sorted;
+use crate::sorted::SortedText;
 use crate::{Error, MAX_ORDER, Result};
 
 /// A word's number in a language model. It has nothing to do with the [`WordId`] of the same word in a
@@ -70,12 +70,12 @@ impl Text {
     ///
     /// # Errors
     /// [`Error::Order`] if the order is not from 1 to [`MAX_ORDER`].
-    pub fn sort(self, order: usize) -> Result<Sorted> {
+    pub fn sort(self, order: usize) -> Result<SortedText> {
         if !(1..=MAX_ORDER).contains(&order) {
             return Err(Error::Order { max: MAX_ORDER, found: order });
         }
         let (vocabulary, words) = self.by_frequency();
-        Ok(Sorted::new(vocabulary, words, order))
+        Ok(SortedText::new(vocabulary, words, order))
     }
 
     /// Renumbers the words, the frequent ones first: a search among the words that follow a context then

@@ -4,6 +4,8 @@
 //! If the format changes on purpose, raise its version and write the files again:
 //! `UPDATE_EXPECT=1 cargo test`.
 
+#![expect(clippy::unwrap_used, reason = "these are tests")]
+
 use std::fs;
 use std::path::Path;
 

@@ -7,7 +7,7 @@ mod alone;
 
 use std::collections::BTreeMap;
 
-use evaluation::breakdown::Missed;
+use evaluation::breakdown;
 use minijinja::Environment;
 use minijinja::value::Serde;
 use serde::Serialize;
@@ -340,7 +340,7 @@ fn example(report: &Report<'_>, table: &Table) -> Option<Passage> {
 fn missed_view<'a>(missed: &'a missed::MissedByAll<'_, '_>) -> MissedView<'a> {
     let questions = &missed.questions;
     let mut of_class: BTreeMap<_, usize> = BTreeMap::new();
-    let mut rank = |question: &Missed<'_>| {
+    let mut rank = |question: &breakdown::MissedQuestion<'_>| {
         let rank = of_class.entry(question.example.class).or_default();
         *rank += 1;
         *rank

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use goldilocks::evaluation::{Comparison, Resampled};
+use goldilocks::evaluation::{Comparison, Resampling};
 use goldilocks::questions::{Split, WordClass};
 
 use crate::args::{self, SelectionArgs};
@@ -70,13 +70,13 @@ fn table(comparison: &Comparison) -> String {
         );
     }
     text += &match comparison.resampled {
-        Resampled::Books => {
+        Resampling::Books => {
             format!(
                 "  intervals: {} resampled, then questions within\n\n",
                 super::counted(comparison.books, "book")
             )
         }
-        Resampled::Questions => {
+        Resampling::Questions => {
             "  intervals: questions resampled, since their books are not known; too narrow\n\n"
                 .into()
         }

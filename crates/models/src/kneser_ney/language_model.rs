@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::{ByClass, Vocabulary, WordId};
-use ngram::{Discounts, Fallback, MAX_ORDER, Options, Pruning, Sorted, Text, TokenId, estimate};
+use ngram::{
+    Discounts, Fallback, MAX_ORDER, Options, Pruning, SortedText, Text, TokenId, estimate,
+};
 use questions::{Question, WordClass};
 use serde::{Deserialize, Serialize};
 
@@ -99,7 +101,7 @@ pub(crate) fn train(
         None => tune(&make, training)?,
     };
     let (language, fallbacks) = make(chosen)?;
-    drop::<Sorted>(sorted);
+    drop::<SortedText>(sorted);
     warn(&fallbacks, training);
     Ok((Arc::new(language), orders))
 }

@@ -1,7 +1,7 @@
 //! The questions that no model has right.
 
 use evaluation::MatchedPredictions;
-use evaluation::breakdown::{Missed, missed_by_all};
+use evaluation::breakdown::{MissedQuestion, missed_by_all};
 
 use super::first_run;
 use crate::table::Table;
@@ -13,7 +13,7 @@ pub struct MissedByAll<'t, 'a> {
     /// The models.
     pub models: Vec<&'t str>,
     /// The questions of the table's splits.
-    pub questions: Vec<Missed<'a>>,
+    pub questions: Vec<MissedQuestion<'a>>,
 }
 
 /// The questions of a table's splits that no model has right; models that answer other questions than

@@ -1,6 +1,8 @@
 //! Every model against the best one on the same questions: exact McNemar, clustered bootstrap, Holm.
 
-use evaluation::{Comparison, MatchedPredictions, Paired, Predictions, Resampled, compare};
+use evaluation::{
+    Comparison, MatchedPredictions, PairedDifference, Predictions, Resampling, compare,
+};
 use questions::Split;
 
 use super::{Section, first_run, models};
@@ -74,7 +76,10 @@ fn of_columns(
     }
 }
 
-fn paired<'c>(comparisons: &'c [Comparison], column: &PublishedColumn) -> Option<&'c Paired> {
+fn paired<'c>(
+    comparisons: &'c [Comparison],
+    column: &PublishedColumn,
+) -> Option<&'c PairedDifference> {
     let of_split = comparisons.iter().find(|c| c.split == Some(column.split))?;
     of_split.classes.get(column.class)
 }
@@ -92,7 +97,8 @@ fn paired_section(compared: &[(&TableRow, Vec<Comparison>)], best: &str, table: 
         rule: Some(0.0),
         marks: (0..compared.len())
             .filter_map(|row| {
-                let Paired { difference, low, high, .. } = *paired(&compared[row].1, column)?;
+                let PairedDifference { difference, low, high, .. } =
+                    *paired(&compared[row].1, column)?;
                 let tip = format!("{}: {}", compared[row].0.label, number::difference(difference));
                 Some(Mark { row, series: 0, at: difference, low, high, tip })
             })
@@ -136,7 +142,7 @@ fn paired_section(compared: &[(&TableRow, Vec<Comparison>)], best: &str, table: 
 
 fn paired_notes(compared: &[(&TableRow, Vec<Comparison>)]) -> Vec<String> {
     let books = compared.iter().flat_map(|(_, comparisons)| comparisons);
-    let resampled = if books.clone().all(|c| c.resampled == Resampled::Books) {
+    let resampled = if books.clone().all(|c| c.resampled == Resampling::Books) {
         "The intervals resample books, then questions within them."
     } else {
         "Not every question’s book is known: the intervals resample questions and are too narrow."
@@ -149,7 +155,7 @@ fn paired_notes(compared: &[(&TableRow, Vec<Comparison>)]) -> Vec<String> {
     vec![first.to_owned(), second, third.to_owned()]
 }
 
-fn paired_cell(paired: Option<&Paired>) -> Cell {
+fn paired_cell(paired: Option<&PairedDifference>) -> Cell {
     let Some(paired) = paired else { return Cell::single(Line::none(), None) };
     let interval = [paired.low, paired.high].map(number::difference).join(" to ");
     let p = number::p_value(paired.p_holm.unwrap_or(paired.p));
