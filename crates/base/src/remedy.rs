@@ -56,6 +56,12 @@ pub enum Remedy {
     TrainTagger,
     /// Compute on the CPU.
     UseCpu,
+    /// Listen on another port, or on any that is free.
+    ChooseOtherPort,
+    /// Draw at most `n` questions of each class.
+    DrawFewer { n: usize },
+    /// Serve the study, so that people can answer it.
+    CollectAnswers,
     /// Check that books are whole; look at how one is read and split.
     InspectBooks,
     /// Ask about more sentences of each news article.
@@ -109,6 +115,9 @@ impl Remedy {
             Self::ImportArpa,
             Self::RebuildLanguageModel,
             Self::UseCpu,
+            Self::ChooseOtherPort,
+            Self::DrawFewer { n: 5 },
+            Self::CollectAnswers,
             Self::InspectBooks,
             Self::AskMoreSentences,
             Self::ReadExperiments,
@@ -184,6 +193,9 @@ impl fmt::Display for Remedy {
                 f.write_str("estimate or import a language model, or train a Kneser-Ney model")
             }
 
+            Self::ChooseOtherPort => f.write_str("choose another port, or any that is free"),
+            Self::DrawFewer { n } => write!(f, "draw at most {n} questions of each class"),
+            Self::CollectAnswers => f.write_str("serve the study and give its address to annotators"),
             Self::UseCpu => f.write_str("compute on the CPU"),
             Self::InstallCuda => f.write_str(
                 "compute on the CPU; a GPU needs NVIDIA's driver and the CUDA libraries cuBLAS and NVRTC on the \

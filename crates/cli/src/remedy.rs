@@ -42,6 +42,11 @@ pub fn worded(remedy: &Remedy) -> String {
         }
         Remedy::ReplaceBook { .. } => format!("{remedy}: `build --skip-bad` skips such books"),
         Remedy::TrainTagger => "`goldilocks train-tagger` makes the weights again".into(),
+        Remedy::ChooseOtherPort => "another `--port`, or `--port 0` for any that is free".into(),
+        Remedy::DrawFewer { n } => format!("draw fewer of each class with `--sample {n}`"),
+        Remedy::CollectAnswers => {
+            "`goldilocks serve --study FILE` prints the address to give to annotators".into()
+        }
         Remedy::UseCpu => "`--device cpu` needs no GPU".into(),
         Remedy::InstallCuda => {
             "`--device cpu` needs no GPU; a GPU needs NVIDIA's driver and the CUDA libraries cuBLAS and NVRTC on the library path (LD_LIBRARY_PATH)".into()

@@ -142,9 +142,9 @@ impl Error {
             Self::Numerics(error) => error.remedy(),
             Self::Models(error) => error.remedy(),
             Self::Evaluation(error) => error.remedy(),
-            Self::Report(error) => error.hint().map(Remedy::advice),
+            Self::Report(error) => error.remedy(),
             #[cfg(feature = "page")]
-            Self::Page(error) => error.hint().map(Remedy::advice),
+            Self::Page(error) => error.remedy(),
             Self::Exists { .. } => Some(Remedy::Overwrite),
             Self::NoReadableBook { .. } => Some(Remedy::InspectBooks),
             Self::NoNewsQuestions { .. } => Some(Remedy::AskMoreSentences),

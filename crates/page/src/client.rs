@@ -84,7 +84,7 @@ impl Served {
         visitor
     }
 
-    /// Makes a study of two questions a class in one mode for two people; gives its code.
+    /// Makes a study of two questions per class in one mode for two people; returns its code.
     pub fn study(&self, mode: Mode) -> String {
         let settings = Settings {
             modes: vec![mode],

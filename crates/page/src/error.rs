@@ -1,87 +1,43 @@
-//! What can keep the page from being served, or a study from being made.
+//! [`Error`]: what can keep the page from being served, or a study from being made.
 
 use std::io;
 use std::path::PathBuf;
 
+use base::Remedy;
 use questions::WordClass;
 
-/// Anything that stops the server, the store or a study; what a visitor does wrong is a page instead.
+/// What can stop the server, the store or a study; what a visitor does wrong is a page instead.
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
-    /// The store can't be read or written.
+    /// SQLite cannot read or write the store. The reason is part of the message, so it is not a source.
     #[error("{}: {reason}", path.display())]
-    Store {
-        /// The file.
-        path: PathBuf,
-        /// What SQLite says; part of the message, so not a source of its own.
-        reason: rusqlite::Error,
-    },
+    Store { path: PathBuf, reason: rusqlite::Error },
     /// A store of a newer version, or a database of another program.
     #[error("{}: not a study of this version: expected format {expected}, found {found}", path.display())]
-    OtherStore {
-        /// The file.
-        path: PathBuf,
-        /// The format of this version.
-        expected: i64,
-        /// The file's.
-        found: i64,
-    },
-    /// What was to be written was not, though nothing was wrong with it: the disk is full, for example.
+    OtherStore { path: PathBuf, expected: i64, found: i64 },
+    /// The store took no data though nothing was wrong with them: the disk is full, for example.
     #[error("{}: not written: {reason}", path.display())]
-    NotWritten {
-        /// The file.
-        path: PathBuf,
-        /// What SQLite says.
-        reason: String,
-    },
-    /// The address can't be listened on.
+    NotWritten { path: PathBuf, reason: String },
+    /// The server cannot listen on the address.
     #[error("{address}: {reason}")]
-    Listen {
-        /// As it was asked for.
-        address: String,
-        /// What the system says.
-        reason: io::Error,
-    },
+    Listen { address: String, reason: io::Error },
     /// The system gives no random numbers.
     #[error("no random numbers: {reason}")]
-    Random {
-        /// What the system says.
-        reason: getrandom::Error,
-    },
-    /// A set without enough questions of a class.
+    Random { reason: getrandom::Error },
+    /// A set with too few different questions of a class whose answer is known.
     #[error("{}: expected {wanted} questions, found {found}", class_label(*class))]
-    TooFewQuestions {
-        /// The class, where the set has classes.
-        class: Option<WordClass>,
-        /// How many were to be drawn.
-        wanted: usize,
-        /// How many different ones with a known answer there are.
-        found: usize,
-    },
-    /// A setting of a study that can't be followed.
+    TooFewQuestions { class: Option<WordClass>, wanted: usize, found: usize },
+    /// A setting of a study that is out of range, or that others contradict.
     #[error("{key}: expected {expected}, found {found}")]
-    Setting {
-        /// What is set.
-        key: &'static str,
-        /// What it may be.
-        expected: String,
-        /// What it is.
-        found: String,
-    },
+    Setting { key: &'static str, expected: String, found: String },
     /// A study that the store does not have.
     #[error("{}: no study {id}", path.display())]
-    NoStudy {
-        /// The file.
-        path: PathBuf,
-        /// Its number.
-        id: i64,
-    },
+    NoStudy { path: PathBuf, id: i64 },
     /// A study that nobody has answered yet.
     #[error("{}: no answers yet", path.display())]
-    NoAnswers {
-        /// The file.
-        path: PathBuf,
-    },
+    NoAnswers { path: PathBuf },
     /// From the question set.
     #[error(transparent)]
     Questions(#[from] questions::Error),
@@ -94,26 +50,20 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+    /// What can be done about it.
+    pub fn remedy(&self) -> Option<Remedy> {
         match self {
-            Self::OtherStore { .. } => Some("name another file: a new one is made".to_owned()),
-            Self::Listen { .. } => {
-                Some("another `--port`, or `--port 0` for any that is free".to_owned())
+            Self::OtherStore { .. } => {
+                Some(Remedy::advice("name a new file, and a store is created there"))
             }
-            Self::TooFewQuestions { found, .. } => {
-                Some(format!("draw fewer of each class with `--sample {found}`"))
-            }
-            Self::Setting { key: "annotators", .. } => Some(
-                "the copies of a shared question go to different annotators: ask for more of them, or share fewer"
-                    .to_owned(),
-            ),
-            Self::NoAnswers { .. } => Some(
-                "`goldilocks serve --study FILE` prints the address to give to annotators"
-                    .to_owned(),
-            ),
-            Self::Questions(error) => error.remedy().map(|remedy| remedy.to_string()),
-            Self::Evaluation(error) => error.remedy().map(|remedy| remedy.to_string()),
+            Self::Listen { .. } => Some(Remedy::ChooseOtherPort),
+            Self::TooFewQuestions { found, .. } => Some(Remedy::DrawFewer { n: *found }),
+            Self::Setting { key: "annotators", .. } => Some(Remedy::advice(
+                "each annotator answers a shared question once: ask for more annotators, or share fewer questions",
+            )),
+            Self::NoAnswers { .. } => Some(Remedy::CollectAnswers),
+            Self::Questions(error) => error.remedy(),
+            Self::Evaluation(error) => error.remedy(),
             _ => None,
         }
     }

@@ -9,7 +9,7 @@ use crate::catalogue::Catalogue;
 /// How much of a search is looked for, in characters: an address may be far longer.
 pub const LONGEST_SEARCH: usize = 200;
 
-/// What a visitor asked for, as it stands in the address; an empty text asks for nothing.
+/// What a visitor asked for, as it is in the address; an empty text asks for nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Filter {
@@ -25,7 +25,7 @@ pub struct Filter {
     pub right: String,
     /// Who is wrong.
     pub wrong: String,
-    /// Words that stand one after the other in the context or the query, or a question's id.
+    /// Consecutive words of the context or the query, or a question's id.
     pub search: String,
     /// The page of the list, from 1.
     pub page: String,
@@ -83,7 +83,7 @@ impl Filter {
 struct Search {
     /// For each word of the phrase, whether a word of the vocabulary is it.
     is_word: Vec<Vec<bool>>,
-    /// For each sentence, in how many before it the phrase stands.
+    /// For each sentence, the number of sentences before it that have the phrase.
     before: Vec<u32>,
 }
 
@@ -103,8 +103,7 @@ impl Search {
         if !search.is_word.is_empty() {
             search.before.push(0);
             for sentence in 0..set.n_sentences() {
-                let n =
-                    search.before[sentence] + u32::from(search.stands_in(set.sentence(sentence)));
+                let n = search.before[sentence] + u32::from(search.is_in(set.sentence(sentence)));
                 search.before.push(n);
             }
         }
@@ -115,10 +114,10 @@ impl Search {
         let context = set.context(place);
         self.is_word.is_empty()
             || self.before[context.end] > self.before[context.start]
-            || self.stands_in(set.example(place).question.query)
+            || self.is_in(set.example(place).question.query)
     }
 
-    fn stands_in(&self, sentence: &[WordId]) -> bool {
+    fn is_in(&self, sentence: &[WordId]) -> bool {
         let is = |(is_word, word): (&Vec<bool>, &WordId)| is_word[word.index()];
         sentence.windows(self.is_word.len()).any(|words| self.is_word.iter().zip(words).all(is))
     }

@@ -2,11 +2,11 @@
 
 use questions::{BLANK, BookText, NewQuestion, QuestionSet, Split, WordClass};
 
-/// Text that must never reach a page as it stands.
+/// Text that must never reach a page unescaped.
 pub const HOSTILE: &str = "<script>alert(1)</script>";
 
 /// Sixteen test questions; the question at place n asks for class n mod 4, and its answer is candidate n mod 4.
-/// Each has a context of its own, and the hostile text stands in all of them.
+/// Each has a context of its own, and the hostile text is in all of them.
 pub fn set() -> QuestionSet {
     let mut set = QuestionSet::default();
     let book = set.push_book(BookText {

@@ -7,7 +7,7 @@ use corpus::detokenise::{self, Spaced, spaced};
 use questions::{BLANK, Explanation, Question};
 use serde::Serialize;
 
-/// How many strengths can be told apart; 0 is none.
+/// The number of strengths that are drawn; 0 is none.
 const STRENGTHS: f64 = 5.0;
 /// How many looks are listed.
 const LISTED: usize = 12;
@@ -22,7 +22,7 @@ pub type Sentence = Vec<Token>;
 pub struct Token {
     /// The word as a book prints it.
     pub text: String,
-    /// Whether a space stands before it.
+    /// Whether a space comes before it.
     pub has_space: bool,
     /// Whether that space is part of a window, as both its sides are.
     pub is_joined: bool,
@@ -30,7 +30,7 @@ pub struct Token {
     pub place: usize,
     /// How strongly it was looked at, from 0 to 5.
     pub strength: u8,
-    /// Whether a candidate stands here that a window is about.
+    /// Whether it mentions the candidate of a window.
     pub is_instance: bool,
     /// Whether it is in the supporting memory.
     pub is_supporting: bool,
@@ -45,7 +45,7 @@ pub struct ListedLook {
     pub sentence: usize,
     /// Its first word's place in the context.
     pub from: usize,
-    /// The place behind its last word.
+    /// The index after its last word.
     pub to: usize,
     /// The candidate it speaks for.
     pub candidate: Option<String>,
@@ -53,7 +53,7 @@ pub struct ListedLook {
     pub weight: String,
     /// The same from 0 to 100.
     pub percent: u8,
-    /// The words before the candidate's instance, the instance, and the words behind it.
+    /// The words before the candidate's instance, the instance, and the words after it.
     pub words: (String, String, String),
     /// Whether it is the supporting memory.
     pub is_supporting: bool,
@@ -170,11 +170,11 @@ fn snippet(
 ) -> (String, String, String) {
     let at = middle.unwrap_or(range.start);
     let from = range.start.max(at.saturating_sub(AROUND)).min(at);
-    let behind = (at + usize::from(middle.is_some())).min(words.len());
-    let to = range.end.min(at + AROUND + 1).max(behind);
+    let after = (at + usize::from(middle.is_some())).min(words.len());
+    let to = range.end.min(at + AROUND + 1).max(after);
     let spaced = spaced(&words[from..to]);
     let text = |part: Range<usize>| detokenise::join(&spaced[part.start - from..part.end - from]);
-    (text(from..at), text(at..behind), text(behind..to))
+    (text(from..at), text(at..after), text(after..to))
 }
 
 #[cfg(test)]

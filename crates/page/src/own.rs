@@ -54,7 +54,7 @@ impl Passage {
         let rules = Rules {
             context_sentences: context.len(),
             fill_up,
-            // Chosen: a passage of one's own is short, so the answer need not stand in the context.
+            // Chosen: a passage of one's own is short, so the answer need not be in the context.
             answer_in_context: false,
             ..Rules::default()
         };
@@ -84,7 +84,7 @@ mod tests {
         let passage = Passage::of(TEXT);
         assert_eq!(passage.sentences().count(), 3);
         let askable = passage.askable();
-        // Nothing stands before the first sentence; `the` has no class.
+        // Nothing comes before the first sentence; `the` has no class.
         assert!(askable[0].is_empty() && !askable[2].contains(&1), "{askable:?}");
         let words: Vec<&str> = passage.sentences().nth(2).unwrap();
         let hen = words.iter().position(|word| *word == "hen").unwrap();

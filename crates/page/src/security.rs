@@ -1,4 +1,4 @@
-//! Nobody gets in and nothing is told: one test for each way of trying, over real connections.
+//! Nobody gets in and nothing is revealed: one test for each way of trying, over real connections.
 
 use questions::WordClass;
 

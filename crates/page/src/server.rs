@@ -81,7 +81,7 @@ async fn connection(stream: TcpStream, router: Router, limits: Limits) {
         .max_buf_size(64 * 1024)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     let mut serving = pin!(serving);
-    // A client that breaks off or breaks the protocol is no error of ours.
+    // A client that breaks off or breaks the protocol is not an error of ours.
     if timeout(limits.connection, serving.as_mut()).await.is_err() {
         // The request that is being answered may end, if its client takes the answer.
         serving.as_mut().graceful_shutdown();

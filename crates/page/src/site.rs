@@ -41,7 +41,7 @@ pub struct Site {
     pub limits: Limits,
     /// The time in Unix seconds.
     pub now: fn() -> f64,
-    /// Hears of errors that a visitor is not told.
+    /// Receives the errors that visitors do not see.
     pub on_error: fn(&Error),
     /// Studies that have been read.
     pub studies: Mutex<BTreeMap<i64, Arc<Study>>>,

@@ -153,7 +153,7 @@ enum NotWritten {
 }
 
 /// Makes the file where there is none, for its owner alone: the right answers are in it. SQLite gives the
-/// files beside it the same rights, and tells what is wrong where it can't be made.
+/// files next to it the same rights, and reports what is wrong where it can't be made.
 fn make_private(path: &Path) {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -205,7 +205,7 @@ fn write_all(connection: &Connection, jobs: &mpsc::Receiver<Job>) {
     }
 }
 
-/// Work that fails leaves nothing behind, and the rest of its transaction alone.
+/// Work that fails leaves nothing, and the rest of its transaction alone.
 fn in_savepoint<T>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> rusqlite::Result<T>,

@@ -4,7 +4,7 @@ use crate::Limits;
 use crate::client::{Reply, Served, Visitor, served};
 use crate::study::{self, Mode};
 
-/// Answers until the end or until so many questions are done; gives how many there were.
+/// Answers until the end or until `n` questions are done; returns how many there were.
 fn answer(visitor: &mut Visitor, at_most: usize) -> usize {
     for n in 0..at_most {
         let shown = visitor.get("/test");

@@ -36,16 +36,16 @@ pub struct Axis {
     pub low: f64,
     /// The value at the right edge.
     pub high: f64,
-    /// Where lines and figures stand.
+    /// Positions of the lines and their figures.
     pub ticks: Vec<(f64, String)>,
 }
 
-/// What one kind of mark stands for.
+/// What one kind of mark means.
 #[derive(Debug)]
 pub struct Series {
     /// Its name in the legend.
     pub label: String,
-    /// Its form: form and colour both tell series apart.
+    /// Its form: series differ in form and colour.
     pub shape: Shape,
 }
 
@@ -78,7 +78,7 @@ pub struct ChartRow {
 pub struct Panel {
     /// Its heading.
     pub title: String,
-    /// Where a line stands across all rows.
+    /// The position of a line across all rows.
     pub rule: Option<f64>,
     /// Its marks.
     pub marks: Vec<Mark>,
@@ -305,7 +305,7 @@ fn path(x: f64, y: f64, outline: &str) -> String {
     format!("<path class=\"mark\" d=\"M{x:.1} {y:.1}{outline}\"/>")
 }
 
-/// Text as it may stand in an element or an attribute.
+/// Escapes text for an element or an attribute.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

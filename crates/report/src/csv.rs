@@ -1,6 +1,6 @@
-//! A [`Table`] for programs: CSV (RFC 4180), one line a row and column, figures in full.
+//! A [`Table`] for programs: CSV (RFC 4180), one line per row and column, figures in full.
 //!
-//! Empty fields are figures that there are none of; `inside` is empty where nothing is judged.
+//! A field is empty where there is no figure; `inside` is empty where nothing is judged.
 
 use crate::layout;
 use crate::table::{Figures, Table, TableRow};
@@ -104,7 +104,7 @@ mod tests {
     use crate::{fixture, tables};
 
     #[test]
-    fn a_table_in_csv_has_one_line_a_figure() {
+    fn a_table_in_csv_has_one_line_per_figure() {
         let set = fixture::set();
         let report = fixture::report(&set);
         let table = tables(&report).unwrap().remove(0);

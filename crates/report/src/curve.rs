@@ -1,8 +1,8 @@
-//! The Goldilocks curve (§5): accuracy against the size of a window, one panel a word class → SVG, LaTeX.
+//! The Goldilocks curve (§5): accuracy against the size of a window, one panel per word class → SVG, LaTeX.
 //!
 //! The paper says that windows are neither too small nor too large and prints no figures for it. Ours are drawn with
-//! two intervals: the 95 % interval over questions (thin) and the standard deviation over seeds (thick). Sizes stand
-//! on a logarithmic axis; whole sentences, which have no size, stand apart at its right.
+//! two intervals: the 95 % interval over questions (thin) and the standard deviation over seeds (thick). The axis
+//! of sizes is logarithmic; whole sentences, which have no size, are apart at its right.
 
 mod drawing;
 mod latex;
@@ -23,7 +23,7 @@ enum Encoding {
 
 const ENCODINGS: [Encoding; 2] = [Encoding::Positions, Encoding::Bag];
 
-/// Where a row stands on the curve.
+/// The place of a row on the curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     encoding: Encoding,
@@ -31,7 +31,7 @@ pub struct Place {
     size: Option<usize>,
 }
 
-/// The settings that say where a row stands.
+/// The settings that the label of a place says already.
 const KEYS: [&str; 3] = ["encoding", "unit", "window"];
 
 /// Points of every class, all on the same axes.
@@ -80,8 +80,8 @@ impl Place {
         Some(Self { encoding, size })
     }
 
-    /// Whether a setting is told by the label.
-    pub fn tells(key: &str) -> bool {
+    /// Returns whether the label of a place says a setting already.
+    pub fn says(key: &str) -> bool {
         KEYS.contains(&key)
     }
 
@@ -91,7 +91,7 @@ impl Place {
         format!("{size}, {}", self.encoding.code())
     }
 
-    /// Rows of one encoding stand together, whole sentences last.
+    /// Rows of one encoding are together, whole sentences last.
     pub fn block(self) -> usize {
         if self.size.is_some() { self.encoding as usize } else { ENCODINGS.len() }
     }
@@ -133,7 +133,7 @@ impl Curve {
         })
     }
 
-    /// What it shows, in words.
+    /// The best size of each class and encoding, in words.
     pub fn verdict(&self) -> Vec<String> {
         let sentence = |encoding: Encoding| {
             let peak = |panel: &Panel| {
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn latex_has_a_plot_a_class_with_its_bars() {
+    fn latex_has_a_plot_per_class_with_its_bars() {
         let latex =
             curve(&[("positions/1", 1), ("positions/3", 2), ("bag/sentences", 1)]).unwrap().latex();
         assert_eq!(latex.matches("\\nextgroupplot").count(), 4);

@@ -1,4 +1,4 @@
-//! What stands below the tables: pairs of models, accuracy by book, by place and by frequency of the
+//! What follows the tables: pairs of models, accuracy by book, by place and by frequency of the
 //! answer, the questions that every model misses, the people who answered. Report and its first table → sections.
 
 pub mod breakdowns;

@@ -1,60 +1,43 @@
-//! What can keep a report from being written.
+//! [`Error`]: what can keep results from becoming a report.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Anything that keeps results from becoming a report.
+use base::Remedy;
+
+/// What can keep results from becoming a report.
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
-    /// A file that can't be written.
+    /// A file or folder that cannot be written.
     #[error("{}: cannot be written: {source}", path.display())]
-    File {
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// A report that would be replaced.
-    #[error("{}: exists already", path.display())]
-    Exists {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// A folder that holds other things than a report.
-    #[error("{}: is not replaced: it holds `{entry}`, which is no part of a report", path.display())]
-    ForeignFolder {
-        /// The folder.
-        path: PathBuf,
-        /// One of those other things.
-        entry: String,
-    },
-    /// A row that nobody answered for.
+    File { path: PathBuf, source: io::Error },
+    /// A report that would be replaced without having been asked for.
+    #[error("{}: already exists", path.display())]
+    Exists { path: PathBuf },
+    /// A folder that holds something that is not part of a report.
+    #[error("{}: not replaced: it holds `{entry}`, which is not part of a report", path.display())]
+    ForeignFolder { path: PathBuf, entry: String },
+    /// A row without predictions.
     #[error("row `{name}` has no run: expected at least one seed's predictions")]
-    NoRun {
-        /// The row's model.
-        name: String,
-    },
+    NoRun { name: String },
     /// Predictions that give no figure.
     #[error(transparent)]
     Evaluation(#[from] evaluation::Error),
 }
 
 impl Error {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+    /// What can be done about it.
+    pub fn remedy(&self) -> Option<Remedy> {
         match self {
-            Self::File { .. } => Some(
-                "nothing was left behind; is there room on the disk, and may you write there?"
-                    .to_owned(),
-            ),
+            Self::File { .. } => Some(Remedy::advice(
+                "nothing was written; check the permissions and the space on the disk",
+            )),
+            Self::Exists { .. } => Some(Remedy::Overwrite),
+            Self::ForeignFolder { .. } => Some(Remedy::ChooseNewFolder),
             Self::NoRun { .. } => None,
-            Self::Exists { .. } => {
-                Some("choose another `-o`, or add `--force` to replace it".to_owned())
-            }
-            Self::ForeignFolder { .. } => {
-                Some("choose a new folder; only a report is replaced".to_owned())
-            }
-            Self::Evaluation(error) => error.remedy().map(|remedy| remedy.to_string()),
+            Self::Evaluation(error) => error.remedy(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Figure 2: a question with what a model looked at before it answered → text, a drawing, a page.
 //!
-//! A [`ExplainedQuestion`] holds all its words, so it can be written as a line of JSON and drawn elsewhere.
+//! An [`ExplainedQuestion`] holds all its words, so it can be written as a line of JSON and drawn elsewhere.
 
 mod drawing;
 mod metrics;
@@ -17,13 +17,13 @@ use crate::{number, page};
 /// A question, the windows that were weighed, and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExplainedQuestion {
-    /// The question's id.
+    /// Identifies the question in its set.
     pub id: String,
     /// The class of the missing word.
     pub class: Option<WordClass>,
-    /// The split.
+    /// The split of its book.
     pub split: Option<Split>,
-    /// The book.
+    /// The name of its book.
     pub book: Option<String>,
     /// S, sentence by sentence.
     pub context: Vec<Vec<String>>,
@@ -31,11 +31,11 @@ pub struct ExplainedQuestion {
     pub query: Vec<String>,
     /// C.
     pub candidates: Vec<String>,
-    /// One score a candidate.
+    /// One score per candidate.
     pub scores: Vec<f64>,
-    /// The right candidate, as a place, where it is known.
+    /// The index of the right candidate, where it is known.
     pub answer: Option<usize>,
-    /// The chosen candidate, as a place.
+    /// The index of the chosen candidate.
     pub predicted: usize,
     /// What the model looked at.
     #[serde(flatten)]
@@ -54,7 +54,7 @@ enum Whose {
 }
 
 impl ExplainedQuestion {
-    /// Whether every place is one of its text and candidates; a file from elsewhere may hold others.
+    /// Returns whether all indices are within its text and candidates: a file may hold others.
     pub fn is_whole(&self) -> bool {
         let n_words = self.words().len();
         let is_candidate = |place: usize| place < self.candidates.len();
@@ -75,7 +75,7 @@ impl ExplainedQuestion {
             && self.explanation.spans.iter().all(is_window)
     }
 
-    /// For the terminal: 80 columns, no colour.
+    /// Text for the terminal: 80 columns, no colour.
     pub fn text(&self) -> String {
         terminal::write(self)
     }
@@ -123,7 +123,7 @@ impl ExplainedQuestion {
         self.context.iter().flatten().map(String::as_str).collect()
     }
 
-    /// The sentence, from 0, that a word of the context stands in.
+    /// The index of the sentence that a word of the context is in.
     fn sentence_of(&self, word: usize) -> usize {
         let ends = self.context.iter().scan(0, |end, sentence| {
             *end += sentence.len();
@@ -143,7 +143,7 @@ impl ExplainedQuestion {
         }
     }
 
-    /// The windows with how strong each is beside the strongest, from 0 to 1, the strongest first.
+    /// The windows, the strongest first, each with its strength relative to the strongest.
     fn by_strength(&self) -> Vec<(f64, &Span)> {
         let strengths = self.explanation.strengths().into_iter();
         let mut windows: Vec<(f64, &Span)> = strengths.zip(&self.explanation.spans).collect();
@@ -230,10 +230,14 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn strength_is_beside_the_strongest_and_penalties_start_at_the_weakest() {
+    fn strength_is_relative_to_the_strongest_and_penalties_start_at_the_weakest() {
         let mut explained = explained();
         let strengths = |explained: &ExplainedQuestion| -> Vec<(f64, usize)> {
-            explained.by_strength().iter().map(|(s, window)| (*s, window.words.start)).collect()
+            explained
+                .by_strength()
+                .iter()
+                .map(|(s, window)| ((s * 100.0).round() / 100.0, window.words.start))
+                .collect()
         };
         assert_eq!(strengths(&explained), [(1.0, 4), (0.5, 0), (0.4, 11)]);
         let penalties = [-10.0, -5.0, -15.0];

@@ -8,7 +8,7 @@ use crate::{Error, TableKind};
 
 /// The name of the HTML page.
 pub const PAGE: &str = "index.html";
-/// The code of Table 1, which is no table of accuracies and so has no [`TableKind`].
+/// The code of Table 1, which has no accuracies and so no [`TableKind`].
 pub const TABLE_1: &str = "table-1";
 
 /// The files that a table can have.
@@ -42,8 +42,8 @@ fn is_report_file(name: &str) -> bool {
 /// Writes a folder of files, given as names and contents, in place of an earlier report, and returns their paths.
 ///
 /// # Errors
-/// [`Error::Exists`] where there is a report and it is not to be replaced, [`Error::ForeignFolder`] where there
-/// is anything else, [`Error::File`].
+/// [`Error::Exists`] where there is a report and `overwrite` is not set, [`Error::ForeignFolder`] where the folder
+/// holds anything else, [`Error::File`].
 pub fn write_all(
     folder: &Path,
     files: &[(String, String)],
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(paths, [folder.join("index.html"), folder.join("cnn.md")]);
         let new = files(["index.html", "table-2.md"], "new");
         let refused = write_all(&folder, &new, false).unwrap_err();
-        assert_eq!(refused.to_string(), format!("{}: exists already", folder.display()));
+        assert_eq!(refused.to_string(), format!("{}: already exists", folder.display()));
         assert_eq!(fs::read_to_string(&paths[0]).unwrap(), "old");
         write_all(&folder, &new, true).unwrap();
         assert_eq!(fs::read_to_string(&paths[0]).unwrap(), "new");
@@ -124,10 +124,10 @@ mod tests {
         let refused = write_all(folder.path(), &new, true).unwrap_err();
         let message = refused.to_string();
         assert!(
-            message.ends_with("it holds `diary.md`, which is no part of a report"),
+            message.ends_with("it holds `diary.md`, which is not part of a report"),
             "{message}"
         );
-        assert_eq!(refused.hint().unwrap(), "choose a new folder; only a report is replaced");
+        assert_eq!(refused.remedy(), Some(base::Remedy::ChooseNewFolder));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

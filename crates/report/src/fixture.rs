@@ -8,7 +8,7 @@ use crate::{Provenance, Report, Row, Run, Source, TableKind};
 /// Text that would do harm if it were not escaped.
 pub const HOSTILE: &str = "</script><img/src=x>\"'&|*_";
 
-/// Two test questions a class, in two books, the name of the second and its words hostile.
+/// Two test questions per class, in two books, the name of the second and its words hostile.
 pub fn set() -> QuestionSet {
     set_of(2, Split::Test)
 }
@@ -30,7 +30,7 @@ pub fn set_of(n_books: usize, split: Split) -> QuestionSet {
         let book =
             set.push_book(BookText { name: name.to_owned(), split, sentences: first..first + 2 });
         for class in WordClass::ALL {
-            // The query's length tells the questions of one context apart.
+            // The query's length makes the questions of one context different.
             let mut query = vec![BLANK];
             query.extend(std::iter::repeat_n(hen, 1 + number + 2 * class as usize));
             set.push(NewQuestion {

@@ -11,7 +11,7 @@ pub struct Grid {
     pub head: Vec<String>,
     /// The body.
     pub rows: Vec<GridRow>,
-    /// A row below the last rule: the number of questions behind each column. Empty where there is none.
+    /// A row below the last rule: the number of questions of each column. Empty where there is none.
     pub foot: Vec<String>,
     /// Sentences under the table.
     pub notes: Vec<String>,
@@ -20,18 +20,18 @@ pub struct Grid {
 /// A row of one or two lines.
 #[derive(Clone, Debug, Serialize)]
 pub struct GridRow {
-    /// What the row is about, a line each.
+    /// What the row is about, line by line.
     pub label: Vec<String>,
     /// One cell for each heading but the first.
     pub cells: Vec<Cell>,
-    /// Whether a rule stands above it.
+    /// Whether there is a rule above it.
     pub starts_block: bool,
 }
 
 /// A cell of as many lines as its row.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Cell {
-    /// Its lines.
+    /// As many as its row has, or fewer.
     pub lines: Vec<Line>,
     /// What the page sorts by.
     pub value: Option<f64>,
@@ -39,7 +39,7 @@ pub struct Cell {
     pub is_best: bool,
 }
 
-/// A figure, aligned on its decimal point, and what is said beside it.
+/// A figure, aligned on its decimal point, and what is printed next to it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Line {
     /// The figure; a dash where there is none.
@@ -48,11 +48,11 @@ pub struct Line {
     pub detail: String,
 }
 
-/// What stands where there is no figure.
+/// What is printed where there is no figure.
 pub const NO_FIGURE: &str = "–";
 
 impl Line {
-    /// A figure and what is said beside it.
+    /// A figure and what is printed next to it.
     pub fn new(figure: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { figure: figure.into(), detail: detail.into() }
     }

@@ -1,5 +1,5 @@
 //! A [`Grid`] in LaTeX: a `booktabs` table; a cell is two columns, figure and detail, so that decimal
-//! points stand under one another; the best in bold.
+//! points are aligned; the best in bold.
 
 use crate::grid::{Grid, GridRow};
 

@@ -99,9 +99,9 @@ fn notes(table: &Table, with_paper: bool) -> Vec<String> {
             notes.push(format!("{} {}", mark(footnote), footnote.text()));
         }
     }
-    let with_settings = table.rows.iter().filter(|row| !row.untold.is_empty());
+    let with_settings = table.rows.iter().filter(|row| !row.unlabelled.is_empty());
     let mut settings: Vec<String> =
-        with_settings.map(|row| format!("{} ({})", row.name, settings(&row.untold))).collect();
+        with_settings.map(|row| format!("{} ({})", row.name, settings(&row.unlabelled))).collect();
     settings.dedup();
     if !settings.is_empty() {
         notes.push(format!("Settings other than the defaults: {}.", settings.join("; ")));

@@ -1,4 +1,4 @@
-//! Results in, the paper's tables out (§5, Appendices B to E): ours beside the published figures, as text
+//! Results in, the paper's tables out (§5, Appendices B to E): ours and the published figures, as text
 //! for the terminal, Markdown, LaTeX, CSV and one self-contained HTML page.
 //!
 //! ```text
@@ -57,7 +57,7 @@ pub struct Report<'a> {
     pub rows: Vec<Row<'a>>,
     /// The questions, for passages and for the frequency of answers.
     pub set: &'a QuestionSet,
-    /// How it was made.
+    /// What the figures were made from.
     pub provenance: Provenance,
 }
 
@@ -73,7 +73,7 @@ pub struct Row<'a> {
     pub label: String,
     /// The settings that were not left at their defaults, as text.
     pub settings: Vec<(String, String)>,
-    /// One run a seed; figures of several seeds are means.
+    /// One run per seed; figures of several seeds are means.
     pub runs: Vec<Run<'a>>,
     /// What it looked at in some questions (Figure 2), where it is known.
     pub explained: Vec<ExplainedQuestion>,
@@ -110,7 +110,7 @@ pub struct Provenance {
 pub enum Source {
     /// The released files of the data set.
     Released,
-    /// The paper's books, with questions built anew.
+    /// The paper's books, with questions built again from them.
     Rebuilt,
     /// The embedded tales: another, much smaller test.
     Tales,
@@ -125,7 +125,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// As tables say it.
+    /// The name of the source in tables.
     pub fn label(self) -> &'static str {
         ["released", "rebuilt", "tales", "other books", "sample", "made from articles", "news"]
             [self as usize]
@@ -140,7 +140,7 @@ impl Source {
             }
             Self::Other => "Questions: other books than the paper’s, another test.",
             Self::Sample => {
-                "Questions: a small sample of the released ones: an interval says how little so few can tell."
+                "Questions: a small sample of the released ones: see the width of the intervals."
             }
             Self::Made => {
                 "Questions: made from news articles, not the released ones: another test."
@@ -157,7 +157,7 @@ impl Source {
     }
 }
 
-/// The tables for the terminal: plain text, no colour. The paper's figures stand beside ours where both are
+/// The tables for the terminal: plain text, no colour. The paper's figures are shown where both are
 /// about the same kind of questions.
 ///
 /// # Errors
@@ -168,7 +168,7 @@ pub fn text(report: &Report<'_>) -> Result<String, Error> {
     Ok(written.join("\n"))
 }
 
-/// Writes `index.html` and each table as `.md`, `.tex` and `.csv` into a folder; gives their paths.
+/// Writes `index.html` and each table as `.md`, `.tex` and `.csv` into a folder and returns their paths.
 ///
 /// # Errors
 /// [`Error::Exists`] where a report is there already and `overwrite` is not set; [`Error::ForeignFolder`] where

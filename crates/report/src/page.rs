@@ -153,7 +153,7 @@ pub fn write(
         picture_label: if curve.is_some() {
             "the Goldilocks curve"
         } else {
-            "ours beside the paper’s"
+            "ours and the paper’s"
         },
         grids: grids.iter().map(|(name, grid)| grid_view(name, grid)).collect(),
         example: first.and_then(|table| example(report, table)),
@@ -215,7 +215,7 @@ fn section_view(section: &Section) -> SectionView<'_> {
     }
 }
 
-/// What stands under every picture, so that it can leave the page.
+/// The caption of every picture, so that it can be used outside the page.
 fn caption(table: &Table) -> String {
     let source = table.provenance.source.label();
     format!("Questions: {source}. {}", layout::made(&table.provenance, &table.seeds))
@@ -283,10 +283,10 @@ fn picture(table: &Table) -> Chart {
     let starts_block = |place: usize| place > 0 && rows[place].block != rows[place - 1].block;
     Chart {
         id: "picture",
-        title: format!("{}: ours beside the paper's", table.kind.published().title),
+        title: format!("{}: ours and the paper's", table.kind.published().title),
         description:
-            "Accuracy of each method with its 95 % interval, one panel a column of the table; \
-                      all figures stand in the table below."
+            "Accuracy of each method with its 95 % interval, one panel per column of the table; \
+                      all figures are in the table below."
                 .into(),
         axis: Axis::shares(),
         series: vec![

@@ -1,4 +1,4 @@
-//! The figures that the paper printed, each with its table, row, column and the number of questions behind it.
+//! The figures that the paper printed, each with its table, row, column and its number of questions.
 //!
 //! A row has an id: the name of our model, followed by what makes the row another one than the model's own
 //! (`memnn-window-selfsup`, `memnn-window-selfsup/-time`, `memnn-window-selfsup/ensemble`). [`crate::Row::paper_row`]

@@ -91,7 +91,7 @@ fn runs(words: &[&str], candidates: &[Candidate]) -> Vec<Run> {
             Some(run) if run.kind == "plain" && kind == "plain" => {
                 run.text += &format!("{space}{text}")
             }
-            // The space stands outside a marked word, at the end of the run before it.
+            // The space is outside a marked word, at the end of the run before it.
             Some(run) if run.kind == "plain" => {
                 run.text += space;
                 runs.push(Run { kind, text });

@@ -1,4 +1,4 @@
-//! Table 1: the statistics of a question set beside the paper's.
+//! Table 1: the statistics of a question set next to the paper's.
 
 use questions::{Split, Statistics, Totals};
 

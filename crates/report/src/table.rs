@@ -1,4 +1,4 @@
-//! [`Table`]: a table of the paper with ours beside it, as figures: report → rows → cells.
+//! [`Table`]: a table of the paper with our figures: report → rows → cells.
 //!
 //! The paper's rows come in the paper's order, each with the runs of ours that match it, or with none;
 //! nothing is hidden. Ours beyond the paper come after the last row.
@@ -22,9 +22,9 @@ pub struct Table {
     pub provenance: Provenance,
     /// Whether ours and the paper's figures are about the same kind of questions.
     pub is_comparable: bool,
-    /// The seeds behind its figures, in order.
+    /// The seeds of its figures, in order.
     pub seeds: Vec<u64>,
-    /// The versions of the program behind its figures, the report's own left out.
+    /// The versions of the program that made its figures, the report's own left out.
     pub other_versions: Vec<String>,
     /// Its rows.
     pub rows: Vec<TableRow>,
@@ -41,19 +41,19 @@ pub struct TableRow {
     pub name: String,
     /// The settings that were not left at their defaults.
     pub settings: Vec<(String, String)>,
-    /// Those of them that its label does not tell.
-    pub untold: Vec<(String, String)>,
-    /// The seeds behind ours.
+    /// Those of them that its label does not say.
+    pub unlabelled: Vec<(String, String)>,
+    /// The seeds of ours.
     pub seeds: Vec<u64>,
     /// The paper's label, or ours beyond the paper.
     pub label: String,
-    /// The block that it stands in; ours beyond the paper are in the last one.
+    /// The number of its block; ours beyond the paper are in the last one.
     pub block: usize,
     /// What the paper says about it.
     pub footnote: Option<Footnote>,
     /// Whether people answered.
     pub is_people: bool,
-    /// One cell a column.
+    /// One cell per column.
     pub cells: Vec<Figures>,
 }
 
@@ -112,7 +112,7 @@ impl Table {
                     .or(paper.map(|paper| paper.id.to_owned())),
                 name: name.expect("a row is the paper's or ours").to_owned(),
                 settings: ours.map(|ours| ours.settings.clone()).unwrap_or_default(),
-                untold: ours.map(|ours| ours.settings.clone()).unwrap_or_default(),
+                unlabelled: ours.map(|ours| ours.settings.clone()).unwrap_or_default(),
                 seeds: ours.iter().flat_map(|ours| &ours.runs).map(|run| run.seed).collect(),
                 label: label.expect("a row is the paper's or ours").to_owned(),
                 block: paper.map_or(last_block, |paper| paper.block),
@@ -126,7 +126,7 @@ impl Table {
         if kind == TableKind::Goldilocks {
             rows.iter_mut().for_each(place_on_curve);
         }
-        tell_apart(&mut rows);
+        distinguish(&mut rows);
         for column in 0..published.columns.len() {
             mark_best(&mut rows, column);
         }
@@ -143,7 +143,7 @@ impl Table {
         self.kind.published().columns
     }
 
-    /// The number of our questions behind a column: of the models, or of people where there is no model.
+    /// The number of our questions of a column: of the models, or of people where there is no model.
     pub fn n(&self, column: usize) -> Option<usize> {
         let n = |row: &TableRow| row.cells[column].ours.map(|ours| ours.n);
         let of_models = self.rows.iter().filter(|row| !row.is_people).filter_map(n).max();
@@ -233,22 +233,22 @@ fn place_on_curve(row: &mut TableRow) {
     if let Some(place) = row.paper_row.as_deref().and_then(Place::from_id) {
         row.label = place.label();
         row.block = place.block();
-        row.untold.retain(|(key, _)| !Place::tells(key));
+        row.unlabelled.retain(|(key, _)| !Place::says(key));
     }
 }
 
-/// Adds the settings to labels that stand twice: two runs of one row of the paper.
-fn tell_apart(rows: &mut [TableRow]) {
+/// Adds the settings to labels that occur twice: two runs of one row of the paper.
+fn distinguish(rows: &mut [TableRow]) {
     let labels: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
-    for row in rows.iter_mut().filter(|row| !row.untold.is_empty()) {
+    for row in rows.iter_mut().filter(|row| !row.unlabelled.is_empty()) {
         if labels.iter().filter(|label| **label == row.label).count() > 1 {
-            row.label = format!("{}, {}", row.label, settings(&row.untold));
-            row.untold.clear();
+            row.label = format!("{}, {}", row.label, settings(&row.unlabelled));
+            row.unlabelled.clear();
         }
     }
 }
 
-/// Marks the best models of a column, all of them where they are level; people are no model.
+/// Marks the best models of a column, all of them where they are level; people are not a model.
 fn mark_best(rows: &mut [TableRow], column: usize) {
     let models = rows.iter_mut().filter(|row| !row.is_people);
     let mut cells: Vec<&mut Figures> = models.map(|row| &mut row.cells[column]).collect();
@@ -309,7 +309,7 @@ mod tests {
         report.rows[0].runs.push(second);
         let table = Table::of(&report, TableKind::Anonymised).unwrap();
         let cell = &row(&table, "MemNNs (window mem.)").cells[0];
-        // Two questions a class: .5 and 1 have mean .75 and deviation .25 √2.
+        // Two questions per class: .5 and 1 have mean .75 and deviation .25 √2.
         let ours = cell.ours.unwrap();
         assert_eq!((ours.accuracy, ours.n), (0.75, 2));
         assert!((cell.spread.unwrap().deviation.unwrap() - 0.25 * 2_f64.sqrt()).abs() < 1e-12);

@@ -91,7 +91,7 @@ fn texts(row: &GridRow, index: usize, widths: &Widths) -> Vec<String> {
     [row.label_line(index).to_owned()].into_iter().chain(cells).collect()
 }
 
-/// Headings stand over the figures, not over the mark of the best.
+/// Headings are above the figures, not above the mark of the best.
 fn indented(texts: &[String]) -> Vec<String> {
     let indent = |(place, text): (usize, &String)| {
         if place == 0 { text.clone() } else { format!(" {text}") }
@@ -99,7 +99,7 @@ fn indented(texts: &[String]) -> Vec<String> {
     texts.iter().enumerate().map(indent).collect()
 }
 
-/// Text in lines of at most so many characters, broken between words, and within those that are longer.
+/// Breaks a text into lines of at most `width` characters, broken between words, and within those that are longer.
 pub fn wrap(text: &str, characters: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

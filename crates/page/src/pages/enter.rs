@@ -13,7 +13,7 @@ use crate::view;
 /// The researcher's cookie: the seal over the token, so that it is good for that token alone.
 pub const COOKIE: &str = "goldilocks_researcher";
 
-/// What is typed, or stands in the address that the program prints.
+/// The token, typed or from the address that the program prints.
 #[derive(Deserialize)]
 pub struct Typed {
     #[serde(default)]

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::inside;
 use crate::keys::token;
 use crate::site::{Answer, Refusal, Shared, Site, cookie, see_other, with_cookie};
-use crate::study::{self, Annotator, Joined, Mode, Shown};
+use crate::study::{self, Annotator, JoinOutcome, Mode, NextItem};
 use crate::view::{self, Shell};
 
 const COOKIE: &str = "goldilocks_annotator";
@@ -89,20 +89,20 @@ pub async fn join(
     }
     let token = token()?;
     match study::join(store, id, name, &token, (site.now)()).await? {
-        Joined::Yes => Ok(with_cookie("/test", COOKIE, &token, "Lax")),
-        Joined::NameTaken => welcome_with(
+        JoinOutcome::Yes => Ok(with_cookie("/test", COOKIE, &token, "Lax")),
+        JoinOutcome::NameTaken => welcome_with(
             &site,
             &code,
             &headers,
             "Somebody has that name already. If it was you, use the address that you were given when you stopped; else choose another name.",
         ),
-        Joined::Full => welcome_with(
+        JoinOutcome::Full => welcome_with(
             &site,
             &code,
             &headers,
             "There are no more questions for you. Thank you for coming!",
         ),
-        Joined::Closed => welcome_with(&site, &code, &headers, ""),
+        JoinOutcome::Closed => welcome_with(&site, &code, &headers, ""),
     }
 }
 
@@ -159,7 +159,7 @@ pub async fn answer(
         return Err(Refusal::Forged);
     }
     // The seal vouches for the item; a form that was sent twice finds another question to be next.
-    if let Some(Shown { item, question, .. }) = study::next(store, &annotator)?
+    if let Some(NextItem { item, question, .. }) = study::next(store, &annotator)?
         && item == form.item
     {
         let study = site.study(store, annotator.study)?;

@@ -15,7 +15,7 @@ use crate::{Error, Result};
 pub struct Study {
     /// Its number.
     pub id: i64,
-    /// What stands in the address that annotators get.
+    /// Part of the address that annotators get.
     pub code: String,
     /// What the researcher decided.
     pub settings: Settings,
@@ -25,12 +25,12 @@ pub struct Study {
 
 /// A line of the list of studies.
 #[derive(Debug, serde::Serialize)]
-pub struct Listed {
+pub struct StudySummary {
     /// Its number.
     pub id: i64,
     /// Its name.
     pub name: String,
-    /// What stands in the address that annotators get.
+    /// Part of the address that annotators get.
     pub code: String,
     /// Whether answers are taken.
     pub is_open: bool,
@@ -95,7 +95,7 @@ pub fn create(
 ///
 /// # Errors
 /// Those of the store.
-pub fn list(store: &Store) -> Result<Vec<Listed>> {
+pub fn list(store: &Store) -> Result<Vec<StudySummary>> {
     store.read(|connection| {
         let mut statement = connection.prepare_cached(
             "SELECT id, name, code, is_open,
@@ -106,7 +106,7 @@ pub fn list(store: &Store) -> Result<Vec<Listed>> {
              FROM study ORDER BY id DESC",
         )?;
         let listed = |row: &Row<'_>| {
-            Ok(Listed {
+            Ok(StudySummary {
                 id: row.get(0)?,
                 name: row.get(1)?,
                 code: row.get(2)?,

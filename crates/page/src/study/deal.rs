@@ -62,7 +62,7 @@ pub fn deal(set: &QuestionSet, settings: &Settings) -> Result<Deal> {
     for (number, share) in shares.iter_mut().enumerate() {
         let mut random = generator(settings.seed, Use::StudyShare, &[&number.to_string()]);
         share.shuffle(&mut random);
-        // In several modes, the query alone comes first: no context then tells of it.
+        // In several modes, the query alone comes first: no context reveals it then.
         share.sort_by_key(|item| item.mode);
         *share = in_order(share, &before);
     }
@@ -153,21 +153,21 @@ fn sentence(set: &QuestionSet, place: usize) -> Sentence {
     (set.book(place), words)
 }
 
-/// For each question those whose answers its context tells: they are asked before it.
+/// For each question those whose answers its context reveals: they are asked before it.
 fn told_before(set: &QuestionSet) -> Vec<Vec<usize>> {
     let mut asked: BTreeMap<Sentence, Vec<usize>> = BTreeMap::new();
     for place in 0..set.len() {
         asked.entry(sentence(set, place)).or_default().push(place);
     }
-    let told = |place: usize| {
+    let revealed = |place: usize| {
         let sentences = set.context(place).map(|sentence| set.sentence(sentence).to_vec());
-        let told = sentences.filter_map(|words| asked.get(&(set.book(place), words)));
-        told.flatten().copied().filter(|&other| other != place).collect()
+        let revealed = sentences.filter_map(|words| asked.get(&(set.book(place), words)));
+        revealed.flatten().copied().filter(|&other| other != place).collect()
     };
-    (0..set.len()).map(told).collect()
+    (0..set.len()).map(revealed).collect()
 }
 
-/// The share with every question behind those whose answers it tells; without its context it tells none.
+/// The share with every question after those whose answers it reveals; without its context it reveals none.
 ///
 /// Chosen: the paper does not say how it kept an annotator from reading, in the context of one question, the
 /// answer to the next.
@@ -180,7 +180,7 @@ fn in_order(share: &[Item], before: &[Vec<usize>]) -> Vec<Item> {
             item.mode == Mode::Query
                 || !before[item.question].iter().any(|other| waiting.contains(other))
         };
-        // Two questions that tell each other's answers are left as they stand.
+        // Two questions that reveal each other's answers are left as they are.
         let next = left.remove(left.iter().position(is_free).unwrap_or(0));
         waiting.remove(&next.question);
         ordered.push(next);
@@ -255,7 +255,7 @@ mod tests {
         );
         let no_mode = Settings { modes: vec![], ..settings(4, 2) };
         assert_eq!(message(&no_mode), "modes: expected one or two different ones, found 0");
-        // Twice so many is 0 in 64 bits.
+        // Twice that number is 0 in 64 bits.
         let too_often = Settings { times: 1 << 63, ..settings(4, 2) };
         assert!(message(&too_often).starts_with("annotators: expected from 18446744073709551615"));
     }
@@ -288,7 +288,7 @@ mod tests {
         let deal = deal(&story(), &settings).unwrap();
         for share in &deal.shares {
             let n = |item: &Item| deal.questions.example(item.question).question.context.len();
-            assert!(share.iter().map(n).is_sorted(), "each tells the answers of all before it");
+            assert!(share.iter().map(n).is_sorted(), "each reveals the answers of all before it");
         }
     }
 

@@ -14,9 +14,9 @@ use questions::Split;
 use serde::{Deserialize, Serialize};
 
 pub use answers::{Progress, by_mode, progress};
-pub use create::{Listed, Study, close_or_open, create, find_by_code, list, release, study};
+pub use create::{Study, StudySummary, close_or_open, create, find_by_code, list, release, study};
 pub use deal::{Deal, Item, deal};
-pub use people::{Annotator, Joined, Shown, annotator, done, join, next, record, score};
+pub use people::{Annotator, JoinOutcome, NextItem, annotator, done, join, next, record, score};
 
 /// What an annotator sees of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

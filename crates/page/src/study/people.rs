@@ -25,7 +25,7 @@ pub struct Annotator {
 
 /// What came of joining.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Joined {
+pub enum JoinOutcome {
     /// The person has a share.
     Yes,
     /// Somebody has that name.
@@ -38,7 +38,7 @@ pub enum Joined {
 
 /// A question to be shown: it has no answer and no class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct NextItem {
     /// The item's number.
     pub item: i64,
     /// The question, as a place among the study's.
@@ -60,7 +60,7 @@ pub async fn join(
     name: String,
     token: &str,
     now: f64,
-) -> Result<Joined> {
+) -> Result<JoinOutcome> {
     let hash = token_hash(token);
     store.write(move |connection| join_in(connection, study, &name, &hash, now)).await
 }
@@ -71,13 +71,13 @@ fn join_in(
     name: &str,
     token_hash: &[u8; 32],
     now: f64,
-) -> rusqlite::Result<Joined> {
+) -> rusqlite::Result<JoinOutcome> {
     let is_open: bool =
         connection.query_row("SELECT is_open FROM study WHERE id = ?1", params![study], |row| {
             row.get(0)
         })?;
     if !is_open {
-        return Ok(Joined::Closed);
+        return Ok(JoinOutcome::Closed);
     }
     let taken = connection
         .query_row(
@@ -87,7 +87,7 @@ fn join_in(
         )
         .optional()?;
     if taken.is_some() {
-        return Ok(Joined::NameTaken);
+        return Ok(JoinOutcome::NameTaken);
     }
     let joined = connection.execute(
         "INSERT INTO annotator (study, share, name, token_hash, joined)
@@ -104,7 +104,7 @@ fn join_in(
             ":study": study, ":name": name, ":token_hash": &token_hash[..], ":now": now,
         },
     )?;
-    Ok(if joined == 1 { Joined::Yes } else { Joined::Full })
+    Ok(if joined == 1 { JoinOutcome::Yes } else { JoinOutcome::Full })
 }
 
 /// The person whose token this is.
@@ -135,7 +135,7 @@ pub fn annotator(store: &Store, token: &str) -> Result<Option<Annotator>> {
 ///
 /// # Errors
 /// Those of the store.
-pub fn next(store: &Store, annotator: &Annotator) -> Result<Option<Shown>> {
+pub fn next(store: &Store, annotator: &Annotator) -> Result<Option<NextItem>> {
     store.read(|connection| {
         connection
             .prepare_cached(
@@ -147,7 +147,7 @@ pub fn next(store: &Store, annotator: &Annotator) -> Result<Option<Shown>> {
             .query_row(params![annotator.share], |row| {
                 let mode: String = row.get(2)?;
                 let mode = Mode::from_code(&mode).expect("the schema allows no other mode");
-                Ok(Shown { item: row.get(0)?, question: count(row, 1)?, mode })
+                Ok(NextItem { item: row.get(0)?, question: count(row, 1)?, mode })
             })
             .optional()
     })

@@ -15,7 +15,7 @@ const TOP: f64 = 30.0;
 const HEIGHT: f64 = 230.0;
 /// Room at the right of the sizes for whole sentences.
 const APART: f64 = 54.0;
-/// How far the two lines stand apart, so that their intervals do not hide each other.
+/// How far apart the two lines are, so that their intervals do not hide each other.
 const APART_LINES: f64 = 3.0;
 
 impl Encoding {
@@ -143,7 +143,7 @@ impl Curve {
         };
         let mut free = f64::NEG_INFINITY;
         for &size in &self.sizes {
-            // Sizes that stand too close have a tick and no figure.
+            // Sizes that are too close have a tick and no figure.
             let x = self.x(Some(size), left);
             let text = size.to_string();
             let half = 3.5 * text.len() as f64;
@@ -171,9 +171,9 @@ impl Curve {
         let mut points: Vec<&Point> =
             panel.points.iter().filter(|point| point.place.encoding == encoding).collect();
         points.sort_by_key(|point| point.place.size);
-        let beside = APART_LINES * (encoding as usize as f64 - 0.5);
+        let shift = APART_LINES * (encoding as usize as f64 - 0.5);
         let at = |point: &Point| {
-            (self.x(point.place.size, left) + beside, self.y(point.accuracy.accuracy))
+            (self.x(point.place.size, left) + shift, self.y(point.accuracy.accuracy))
         };
         let sized = points.iter().filter(|point| point.place.size.is_some());
         let path: Vec<String> =

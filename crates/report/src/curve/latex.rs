@@ -45,7 +45,7 @@ impl Curve {
         )
     }
 
-    /// Where whole sentences stand: a step beyond the largest window.
+    /// The position of whole sentences: a step beyond the largest window.
     fn apart(&self) -> usize {
         2 * self.sizes[self.sizes.len() - 1]
     }

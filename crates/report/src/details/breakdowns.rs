@@ -37,7 +37,7 @@ pub fn breakdowns(report: &Report<'_>, table: &Table) -> Vec<Section> {
 
 const SHAPES: [Shape; 4] = [Shape::Disc, Shape::Square, Shape::Triangle, Shape::Diamond];
 
-/// How far back the answer last stood, in bins.
+/// How far back the answer last occurred, in bins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Distance {
     /// From one number of sentences to another.
@@ -109,7 +109,7 @@ impl Breakdowns<'_, '_> {
         let words = Words {
             id: "positions",
             title: "By place of the answer",
-            text: "How far back in the context the answer last stood. A model that only reads what is \
+            text: "How far back in the context the answer last occurred. A model that only reads what is \
                    near falls off with the distance.",
             rows: "Last seen, sentences before the query",
         };
@@ -124,7 +124,7 @@ impl Breakdowns<'_, '_> {
         let words = Words {
             id: "frequencies",
             title: "By frequency of the answer",
-            text: "How often the answer stands in the training books: whether rare words are harder.",
+            text: "How often the answer occurs in the training books: whether rare words are harder.",
             rows: "Times in the training text",
         };
         self.section(
@@ -165,7 +165,7 @@ impl Breakdowns<'_, '_> {
             chart: Chart {
                 id: words.id,
                 title: format!("Accuracy {}", words.title.to_lowercase()),
-                description: "The figures stand in the table below.".into(),
+                description: "The figures are in the table below.".into(),
                 axis: Axis::shares(),
                 series: series
                     .map(|(shown, shape)| Series { label: shown.label.to_owned(), shape })
@@ -302,7 +302,7 @@ mod tests {
             section.chart.rows.iter().map(|row| row.label.clone()).collect()
         };
         assert_eq!(labels(&sections[0])[1], "A Hen");
-        // Every answer stands in the sentence before the query.
+        // Every answer is in the sentence before the query.
         assert_eq!(labels(&sections[1]), ["1 sentence back"]);
         // Prepositions, first book: both best models miss its one question; second book: both have it.
         let marks: Vec<(usize, usize, f64)> =

@@ -21,7 +21,7 @@ const BOOTSTRAP_SEED: u64 = 1;
 /// # Errors
 /// [`Error::Evaluation`] where two models disagree about a question.
 pub fn pairs(report: &Report<'_>, table: &Table) -> Result<Option<Section>, Error> {
-    // A model that answered a part of the questions is no measure for the others.
+    // A model that answered a part of the questions cannot be compared with the others.
     let rank = |row: &TableRow| {
         let ours: Vec<_> = row.cells.iter().filter_map(|cell| cell.ours).collect();
         let n: usize = ours.iter().map(|accuracy| accuracy.n).sum();
@@ -119,7 +119,7 @@ fn paired_section(compared: &[(&TableRow, Vec<Comparison>)], best: &str, table: 
         chart: Chart {
             id: "pairs",
             title: format!("Accuracy of each model minus that of {best}"),
-            description: "One panel a column of the table; the figures stand in the table below."
+            description: "One panel per column of the table; the figures are in the table below."
                 .into(),
             axis: Axis::differences(ends),
             series: vec![Series { label: "difference, 95 % interval".into(), shape: Shape::Disc }],
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(section.grid.title, "Difference from MemNNs (window mem.+self-sup.)");
         let rows = &section.grid.rows;
         assert_eq!(rows.len(), 2);
-        // Named entities: right on one of two against two of two; one question tells them apart, p = 1.
+        // Named entities: right on one of two against two of two; they differ in one question, p = 1.
         let lines: Vec<(&str, &str)> =
             rows[0].cells[0].lines.iter().map(|l| (l.figure.as_str(), l.detail.as_str())).collect();
         assert_eq!((lines[0], lines[2]), (("−.500", "p = 1.000"), ("", "0 : 1")));

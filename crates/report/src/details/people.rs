@@ -1,4 +1,4 @@
-//! The people behind the rows «Humans» (§4.5): each person, the time of an answer, agreement on shared questions.
+//! The people of the rows «Humans» (§4.5): each person, the time of an answer, agreement on shared questions.
 
 use evaluation::People;
 use questions::Split;

@@ -1,5 +1,5 @@
-//! A [`ExplainedQuestion`] as a drawing, as in Figure 2: the story, every window circled, the stronger the darker; those of
-//! the returned answer red, the query's window blue. The kind of outline tells them apart without colour.
+//! An [`ExplainedQuestion`] as a drawing, as in Figure 2: the story, every window circled, the stronger the darker; those of
+//! the returned answer red, the query's window blue. They differ in outline too, for those who see no colour.
 
 use std::fmt::Write;
 

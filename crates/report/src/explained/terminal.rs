@@ -1,4 +1,4 @@
-//! A [`ExplainedQuestion`] for the terminal: the windows from the strongest on, then the candidates; 80 columns, no colour.
+//! An [`ExplainedQuestion`] for the terminal: the windows from the strongest on, then the candidates; 80 columns, no colour.
 
 use questions::{BLANK_WORD, Span};
 
@@ -26,7 +26,7 @@ pub fn write(explained: &ExplainedQuestion) -> String {
     if let Some(window) =
         explained.explanation.query.clone().filter(|w| *w != (0..explained.query.len()))
     {
-        lines.extend(labelled("Span", &query[window].join(" ")));
+        lines.extend(labelled("Window", &query[window].join(" ")));
     }
     lines.push(String::new());
     let windows = explained.by_strength();
@@ -56,7 +56,7 @@ pub fn write(explained: &ExplainedQuestion) -> String {
     lines.iter().map(|line| format!("{}\n", line.replace(SPACE, " ").trim_end())).collect()
 }
 
-/// Text behind a label, wrapped under its own beginning.
+/// Text after a label, wrapped under its own beginning.
 fn labelled(label: &str, text: &str) -> Vec<String> {
     let lines = wrap(text, WIDTH - LABEL).into_iter().enumerate();
     lines
@@ -75,7 +75,7 @@ fn line(explained: &ExplainedQuestion, strength: f64, window: &Span) -> String {
     format!("{start}{}", around_mention(explained, window, WIDTH - INDENT))
 }
 
-/// As many words of a window around its mention as there is room for, `…` where text goes on.
+/// As many words of a window around its mention as there is room for, `…` where the text continues.
 fn around_mention(explained: &ExplainedQuestion, window: &Span, room: usize) -> String {
     let words = explained.words();
     let shown = |place: usize| match window.mention {
@@ -120,7 +120,7 @@ mod tests {
             Question 0123456789abcdef, Named Entities, valid, The Two Hens
 
             Query     So [     ] woke at last .
-            Span    So [     ] woke at
+            Window    So [     ] woke at
 
               attention        score  sentence
             *    .50 ████████   2.31    1  … , and ▸Otto◂ slept . …

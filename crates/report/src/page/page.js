@@ -1,4 +1,4 @@
-// Tables sort by a click on a heading; without a script they stand in the paper's order.
+// Tables sort by a click on a heading; without a script they keep the paper's order.
 for (const table of document.querySelectorAll(".scroll table:not(.plain)")) {
   const body = table.tBodies[0];
   const original = [...body.rows];
