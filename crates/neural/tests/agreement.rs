@@ -1,8 +1,9 @@
 //! The GPU computes what the CPU computes, through ten training steps of every network.
 //!
-//! With products in full f32 both must agree to a thousandth. With TF32, whose factors have 11 significant bits,
-//! rounding differs by up to 2⁻¹¹ = 4.9e-4 per factor, and a step that depends on small differences of gradients (AdamW
-//! with a large ε at a high rate) amplifies that; so TF32 has a tolerance of its own.
+//! With products in full f32 the GPU is as far from f64 as the CPU in f32 is: all cases differ by less than 3e-6 on an
+//! H200. TF32 rounds factors to 11 significant bits, 4.9e-4 at most, which has a tolerance of its own, measured apart: one
+//! thousandth, and five where AdamW has a large ε and a high rate. There the first steps are so long that rounding
+//! grows: 3.0e-3 after ten of them with TF32, while full f32 stays at 2.7e-6, on the GPU as on the CPU.
 //!
 //! Without a GPU nothing is compared, and the test says so; with `GOLDILOCKS_GPU=required` that is a failure.
 #![cfg(feature = "cuda")]
@@ -16,9 +17,8 @@ use numerics::device::{Backend, Cpu, Cuda, NO_TARGET};
 
 const STEPS: usize = 9;
 
-/// Relative differences that are allowed.
-const FULL: f64 = 1e-3;
-const TF32: f64 = 5e-3;
+/// The relative difference from f64 that full f32 may have, on either device.
+const FULL: f64 = 1e-5;
 
 fn config() -> LstmConfig {
     LstmConfig {
@@ -68,6 +68,8 @@ struct Case<N> {
     method: Method,
     size: usize,
     rate: f64,
+    /// The relative difference from f64 that TF32 may have.
+    tf32: f64,
 }
 
 fn training<D: Backend, N: goldilocks_neural::Network>(
@@ -126,16 +128,16 @@ macro_rules! compare {
         let tf32 = $losses(cuda, case).unwrap();
         let found =
             [difference(&exact, &expected), difference(&exact, &full), difference(&exact, &tf32)];
-        report(case.name, cuda.name(), found)
+        report(case.name, cuda.name(), found, case.tf32)
     }};
 }
 
 #[expect(clippy::print_stdout, reason = "how far they agree is worth knowing")]
-fn report(name: &str, gpu: &str, [cpu, full, tf32]: [f64; 3]) -> Option<String> {
+fn report(name: &str, gpu: &str, [cpu, full, tf32]: [f64; 3], most: f64) -> Option<String> {
     println!(
         "{name} on {gpu}: from f64 differ CPU f32 {cpu:.1e}, GPU f32 {full:.1e}, TF32 {tf32:.1e}"
     );
-    let is_close = cpu < FULL && full < FULL && tf32 < TF32;
+    let is_close = cpu < FULL && full < FULL && tf32 < most;
     (!is_close).then(|| format!("{name}: CPU {cpu:.1e}, f32 {full:.1e}, TF32 {tf32:.1e}"))
 }
 
@@ -158,6 +160,7 @@ fn the_lstm_learns_on_the_gpu_what_it_learns_on_the_cpu() {
         method: Method::Sgd,
         size,
         rate: 0.5,
+        tf32: 1e-3,
     };
     let cases = [
         case("sgd", config(), None, 12),
@@ -212,13 +215,14 @@ fn the_lexical_memory_learns_on_the_gpu_what_it_learns_on_the_cpu() {
         method,
         size,
         rate,
+        tf32: 1e-3,
     };
     let large = Method::Adam { decay: 0.01, epsilon: 1e-3 };
     let cases = [
         case("runs of 1", None, 1, Method::Sgd, 0.01),
         case("runs of 8", None, 8, Method::Sgd, 0.01),
         case("adam", None, 8, Method::adam(0.01), 0.002),
-        case("large ε", None, 8, large, 0.008),
+        Case { tf32: 5e-3, ..case("large ε", None, 8, large, 0.008) },
         case("sampled", Some(Sampler::new(&[3; 1237], 301, 1)), 8, Method::Sgd, 0.01),
     ];
     let failures: Vec<String> =

@@ -28,9 +28,10 @@ impl Draw {
         1 + self.below(n)
     }
 
-    /// Numbers that f32 and f64 hold exactly, from −2 to 2.
+    /// Numbers from −2 to 2 that f32 and f64 hold exactly and TF32 rounds.
     fn numbers(&mut self, n: usize) -> Vec<f64> {
-        (0..n).map(|_| f64::from(self.0.next_u32() % 4097) / 1024.0 - 2.0).collect()
+        let unit = f64::from(1 << 20);
+        (0..n).map(|_| f64::from(self.0.next_u32() >> 10) / unit - 2.0).collect()
     }
 
     fn indices(&mut self, n: usize, below: usize) -> Vec<u32> {
