@@ -89,3 +89,8 @@ pub use {base, corpus, evaluation, models, neural, ngram, numerics, questions};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// So is that of the guide to the library.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+struct Library;

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod browser;
+mod documents;
 mod fetch;
 mod help;
 mod inside;
