@@ -125,6 +125,12 @@ impl Remedy {
             Self::AcceptOtherCode { may_retrain: true },
             Self::TagBooks,
             Self::MakeLanguageModel,
+            Self::ReplaceBook { plain_text: true },
+            Self::TrainTagger,
+            Self::InstallCuda,
+            Self::UseLessMemory { is_gpu: false },
+            Self::UseLessMemory { is_gpu: true },
+            Self::ResumeOnCpu,
         ]
     }
 }

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Today in UTC as `2016-05-02`.
 #[expect(
     clippy::disallowed_methods,
-    reason = "the program may tell when it ran; libraries may not"
+    reason = "the program may record when it ran; libraries may not"
 )]
 pub fn today() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -13,7 +13,7 @@ pub fn today() -> String {
 }
 
 /// The time in Unix seconds.
-#[expect(clippy::disallowed_methods, reason = "the page tells when an answer came")]
+#[expect(clippy::disallowed_methods, reason = "the page records when an answer came")]
 pub fn unix_seconds() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }

@@ -11,6 +11,16 @@ pub fn worded(remedy: &Remedy) -> String {
         Remedy::Overwrite => "choose another `-o`, or add `--force` to replace it".into(),
         Remedy::ChooseNewFolder => "choose another `-o`".into(),
         Remedy::ChangeSelection => "`--on` and `--class` select the questions".into(),
+        Remedy::SelectAnswered => {
+            "check that it is the right set; `--on` and `--class` select what was answered of it".into()
+        }
+        Remedy::SelectCommon => {
+            "answer the same set and splits with both models, or select what both answered with `--on` and `--class`; both files need `split`".into()
+        }
+        Remedy::MatchToQuestions => {
+            "lines need an `answer`; `--questions SET` takes it from the set".into()
+        }
+        Remedy::ImportArpa => "`goldilocks lm import` makes a model from an ARPA file".into(),
         Remedy::RebuildLanguageModel => {
             "rebuild it: `goldilocks train` trains the model again, `goldilocks lm import` imports its ARPA file".into()
         }
@@ -18,11 +28,11 @@ pub fn worded(remedy: &Remedy) -> String {
             format!("{advice}; `--skip-bad` skips malformed questions and reports how many")
         }
         Remedy::InspectBook { path } => format!(
-            "is this the whole book? `goldilocks tag {} | less` shows how it was split; `build --skip-bad` leaves it out",
+            "check that this is the whole book: `goldilocks tag {} | less` shows how it was split; `build --skip-bad` leaves it out",
             path.display()
         ),
         Remedy::InspectBooks => {
-            "are these whole books, as .txt or .epub? `goldilocks tag BOOK` shows one".into()
+            "check that these are whole books, as .txt or .epub: `goldilocks tag BOOK` shows one".into()
         }
         Remedy::Train { model, folder } => {
             let model = model.as_deref().unwrap_or("MODEL");
@@ -169,6 +179,9 @@ mod tests {
             let text = worded(&remedy);
             let wrong: Vec<String> = back_ticked(&text).filter_map(wrong).collect();
             assert!(wrong.is_empty(), "{remedy:?}: {wrong:?}");
+            // What a library can word by itself needs no flag.
+            let is_general = matches!(remedy, Remedy::DidYouMean { .. } | Remedy::ReadExperiments);
+            assert_eq!(text == remedy.to_string(), is_general, "{remedy:?}: {text}");
         }
         // The check itself can fail.
         assert!(wrong("goldilocks bild -o DIR").is_some() && wrong("build --skip-good").is_some());

@@ -87,7 +87,7 @@ pub use {base, corpus, evaluation, models, neural, ngram, numerics, questions};
 
 /// The README's Rust is compiled and run with the other documentation.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;
 
 /// So is that of the guide to the library.
