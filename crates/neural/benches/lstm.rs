@@ -4,7 +4,8 @@
 //! ```text
 //! cargo bench -p goldilocks-neural --features cuda --bench lstm -- cpu|cuda [SECONDS [STREAMS,… [SAMPLE]]]
 //! ```
-//! With a SAMPLE the softmax is over so many words. The peer runs if the environment names it: `PEER="python3 $PWD/benches/peers/lstm.py"`.
+//! With a SAMPLE the softmax is over so many words. The peer runs if the environment names it:
+//! `PEER="python3 $PWD/benches/peers/lstm.py"`.
 
 #![expect(clippy::print_stdout, reason = "a program")]
 #![expect(clippy::disallowed_methods, reason = "a program reads its arguments")]

@@ -1,4 +1,5 @@
-//! Training steps of the contextual LSTM and of the lexical memory beside PyTorch, in one run: tokens per second.
+//! Training steps of the contextual LSTM and of the lexical memory beside PyTorch, in one run: tokens per
+//! second.
 //!
 //! ```text
 //! cargo bench -p goldilocks-neural --features cuda --bench networks -- cpu|cuda [SECONDS]

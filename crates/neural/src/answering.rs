@@ -1,4 +1,5 @@
-//! [`Answering`]: a network and its weights, and nothing else, that scores the candidates of texts with a blank.
+//! [`Answering`]: a network and its weights, and nothing else, that scores the candidates of texts with a
+//! blank.
 
 use numerics::device::Backend;
 
@@ -9,8 +10,8 @@ use crate::weights::{Tables, Weights};
 
 /// A network that can tell how probable the completions of a text are.
 pub trait ClozeNetwork: Network {
-    /// For each text and candidate: ln of the probability of the candidate and of all tokens after it, given those
-    /// before.
+    /// For each text and candidate: ln of the probability of the candidate and of all tokens after it, given
+    /// those before.
     ///
     /// # Errors
     /// If the device fails.
@@ -19,8 +20,8 @@ pub trait ClozeNetwork: Network {
 
 /// A trained network on some device.
 pub trait ClozeScorer: Send + Sync {
-    /// For each text and candidate: ln of the probability of the candidate and of all tokens after it, given those
-    /// before.
+    /// For each text and candidate: ln of the probability of the candidate and of all tokens after it, given
+    /// those before.
     ///
     /// # Errors
     /// If the device fails.

@@ -1,5 +1,5 @@
-//! Language models that are networks (§3, lexical memory; §4.4): given the words before it, how probable is a word?
-//! They know numbers of tokens, never spellings.
+//! Language models that are networks (§3, lexical memory; §4.4): given the words before it, how probable is
+//! a word? They know numbers of tokens, never spellings.
 //!
 //! ```text
 //! text ──▶ batches ──▶ Training { network, weights, gradients, optimiser, buffers, graph } ──▶ Weights
@@ -12,8 +12,9 @@
 //! | `networks` | [`LstmLm`], [`LexicalMemory`]: layers put together, and how they score a [`Cloze`] |
 //! | `text` | running text as windows of streams, or runs of words with their memories |
 //!
-//! A [`Network`] is layers and settings; its numbers are in [`Weights`], on a device. Answering needs nothing else.
-//! [`Training`] adds gradients, an optimiser and buffers, and does steps, losses and checkpoints for all networks.
+//! A [`Network`] is layers and settings; its numbers are in [`Weights`], on a device. Answering needs
+//! nothing else. [`Training`] adds gradients, an optimiser and buffers, and does steps, losses and
+//! checkpoints for all networks.
 
 mod answering;
 mod error;

@@ -35,8 +35,8 @@ pub trait Network: Clone + Debug + Send + Sync + 'static {
     /// The parameters it has.
     fn plan(&self) -> &Plan;
 
-    /// Allocates buffers for batches of the shape of this one; what is remembered from the batch before is taken from
-    /// `previous`.
+    /// Allocates buffers for batches of the shape of this one; what is remembered from the batch before is
+    /// taken from `previous`.
     ///
     /// # Errors
     /// If the device has too little memory.
@@ -66,7 +66,8 @@ pub trait Network: Clone + Debug + Send + Sync + 'static {
     /// The batch → what goes to the softmax.
     fn forward<D: Backend>(&self, weights: &Weights<D>, buffers: &mut Self::Buffers<D>);
 
-    /// After [`Network::forward`]: −ln p of each target, and the gradients of all parameters, which are replaced.
+    /// After [`Network::forward`]: −ln p of each target, and the gradients of all parameters, which are
+    /// replaced.
     fn backward<D: Backend>(
         &self,
         weights: &Weights<D>,
@@ -77,6 +78,7 @@ pub trait Network: Clone + Debug + Send + Sync + 'static {
     /// After [`Network::forward`]: ln p of each target, with the full softmax; for [`Mode::Evaluate`].
     fn evaluate<D: Backend>(&self, weights: &Weights<D>, buffers: &mut Self::Buffers<D>);
 
-    /// −ln p of each target after [`Network::backward`], ln p after [`Network::evaluate`]; 0 where there is no target.
+    /// −ln p of each target after [`Network::backward`], ln p after [`Network::evaluate`]; 0 where there is
+    /// no target.
     fn losses<'a, D: Backend>(&self, buffers: &'a Self::Buffers<D>) -> Slice<'a, Reals<D>>;
 }

@@ -1,4 +1,5 @@
-//! [`Training`]: a network that learns, on a device: steps, losses and checkpoints, the same for all networks.
+//! [`Training`]: a network that learns, on a device: steps, losses and checkpoints, the same for all
+//! networks.
 
 use base::seeds::{self, Use};
 use numerics::Real;
@@ -26,8 +27,8 @@ pub trait Trainer {
     /// What it learns from at a time.
     type Batch;
 
-    /// Learns from a batch: forward, backward, the norm clipped, one step of the optimiser. Returns the sum of −ln p
-    /// over the targets before the step; with a sampled softmax, over the sample.
+    /// Learns from a batch: forward, backward, the norm clipped, one step of the optimiser. Returns the sum
+    /// of −ln p over the targets before the step; with a sampled softmax, over the sample.
     ///
     /// # Errors
     /// If the device fails.

@@ -1,4 +1,5 @@
-//! [`Weights`]: all parameters of a network in one array, so that one step of an optimiser changes everything.
+//! [`Weights`]: all parameters of a network in one array, so that one step of an optimiser changes
+//! everything.
 //!
 //! ```text
 //! Plan ──add a name, a shape, how it begins──▶ Parameter (its place)

@@ -1,9 +1,10 @@
 //! The GPU computes what the CPU computes, through ten training steps of every network.
 //!
-//! With products in full f32 the GPU is as far from f64 as the CPU in f32 is: all cases differ by less than 3e-6 on an
-//! H200. TF32 rounds factors to 11 significant bits, 4.9e-4 at most, which has a tolerance of its own, measured apart: one
-//! thousandth, and five where AdamW has a large ε and a high rate. There the first steps are so long that rounding
-//! grows: 3.0e-3 after ten of them with TF32, while full f32 stays at 2.7e-6, on the GPU as on the CPU.
+//! With products in full f32 the GPU is as far from f64 as the CPU in f32 is: all cases differ by less than
+//! 3e-6 on an H200. TF32 rounds factors to 11 significant bits, 4.9e-4 at most, which has a tolerance of its
+//! own, measured apart: one thousandth, and five where AdamW has a large ε and a high rate. There the first
+//! steps are so long that rounding grows: 3.0e-3 after ten of them with TF32, while full f32 stays at
+//! 2.7e-6, on the GPU as on the CPU.
 //!
 //! Without a GPU nothing is compared, and the test says so; with `GOLDILOCKS_GPU=required` that is a failure.
 #![cfg(feature = "cuda")]
@@ -36,8 +37,8 @@ fn word(t: usize, b: usize) -> u32 {
     ((t * t * 31 + b * 977 + t * b) % 1237) as u32
 }
 
-/// Windows in which most words follow from those before, some texts begin and some targets are missing; some words
-/// have nothing to attend to.
+/// Windows in which most words follow from those before, some texts begin and some targets are missing; some
+/// words have nothing to attend to.
 fn windows(streams: usize) -> Vec<Window> {
     const LENGTH: usize = 50;
     let contexts = |first: usize| Contexts {
@@ -117,8 +118,8 @@ fn gpu() -> Option<Cuda> {
     }
 }
 
-/// Runs a case on the CPU in f32 and f64 and on the GPU in full f32 and in TF32, prints how far they agree, and returns
-/// what is too far apart.
+/// Runs a case on the CPU in f32 and f64 and on the GPU in full f32 and in TF32, prints how far they agree,
+/// and returns what is too far apart.
 macro_rules! compare {
     ($cuda:expr, $case:expr, $losses:ident) => {{
         let (cuda, case) = (&$cuda, &$case);

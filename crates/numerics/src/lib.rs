@@ -7,9 +7,9 @@
 //! | [`weights`] | tables ↔ safetensors | exact, or rounded in a documented way |
 //! | [`testing`] | gradient checks, devices that fail on purpose | |
 //!
-//! In [`sparse`] sums have a fixed order, no multiplication is fused with an addition, and `exp` and `ln` are computed
-//! by `libm` or here, never by the system's library. Products of dense matrices ([`multiply`]) use whatever
-//! vector instructions the machine has.
+//! In [`sparse`] sums have a fixed order, no multiplication is fused with an addition, and `exp` and `ln`
+//! are computed by `libm` or here, never by the system's library. Products of dense matrices ([`multiply`])
+//! use whatever vector instructions the machine has.
 
 pub mod device;
 mod error;

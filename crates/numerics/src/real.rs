@@ -37,8 +37,8 @@ pub trait Real:
     fn to_f64(self) -> f64;
     /// The exponential, the same on every machine.
     fn exp(self) -> Self;
-    /// The exponential, the same on every machine, for the loop of a kernel: accurate to 2 units in the last place
-    /// where the result is a normal number, 0 below; an `f32` above 88.3 is taken for 88.3.
+    /// The exponential, the same on every machine, for the loop of a kernel: accurate to 2 units in the last
+    /// place where the result is a normal number, 0 below; an `f32` above 88.3 is taken for 88.3.
     fn exp_fast(self) -> Self;
     /// Replaces each number by its [`Real::exp_fast`], several at a time.
     fn exp_slice(values: &mut [Self]);

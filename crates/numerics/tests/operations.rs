@@ -1,7 +1,8 @@
-//! Every operation of a device by itself, on random shapes: the CPU in f32, and the GPU in full f32 and in TF32, against
-//! the CPU in f64.
+//! Every operation of a device by itself, on random shapes: the CPU in f32, and the GPU in full f32 and in
+//! TF32, against the CPU in f64.
 //!
-//! Without a GPU only the CPU is compared, and the test says so; with `GOLDILOCKS_GPU=required` that is a failure.
+//! Without a GPU only the CPU is compared, and the test says so; with `GOLDILOCKS_GPU=required` that is a
+//! failure.
 
 use base::seeds::{self, Use};
 use goldilocks_numerics::device::{
@@ -59,8 +60,8 @@ fn read<D: Device>(device: &D, array: &Reals<D>) -> Result<Vec<f64>> {
 
 type Run<D> = fn(&D, &mut Draw) -> Result<Vec<f64>>;
 
-/// An operation, or several that one case covers: how it runs on each device, and how far f32 may be from f64, relative
-/// to the largest result.
+/// An operation, or several that one case covers: how it runs on each device, and how far f32 may be from
+/// f64, relative to the largest result.
 struct Operation {
     names: &'static [&'static str],
     tolerance: f64,
@@ -89,7 +90,8 @@ macro_rules! operations {
     };
 }
 
-// Sums in f32 are off by about √n units in the last place, the GPU's exponentials by about two units of the argument.
+// Sums in f32 are off by about √n units in the last place, the GPU's exponentials by about two units of the
+// argument.
 operations! {
     memory ["zeros", "upload", "write", "read", "copy", "capture_or_replay"] 1e-6 false,
     fill ["fill"] 1e-7 false,
@@ -427,8 +429,8 @@ fn every_operation_is_compared() {
     assert_eq!(compared, declared);
 }
 
-/// TF32 rounds each factor to 11 significant bits, so a product of numbers up to 2 is off by up to 2 · 2⁻¹¹ of its size,
-/// and the gates of an LSTM carry that on.
+/// TF32 rounds each factor to 11 significant bits, so a product of numbers up to 2 is off by up to 2 · 2⁻¹¹
+/// of its size, and the gates of an LSTM carry that on.
 #[cfg(feature = "cuda")]
 const TF32: f64 = 4e-3;
 

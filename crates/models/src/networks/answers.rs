@@ -1,5 +1,5 @@
-//! Language networks that answer (§4.4; §3, lexical memory): question → ln p of the query with each candidate in
-//! the blank, its end included.
+//! Language networks that answer (§4.4; §3, lexical memory): question → ln p of the query with each
+//! candidate in the blank, its end included.
 //!
 //! ```text
 //! words.txt, weights.safetensors    what was learnt, see `learnt`

@@ -1,4 +1,5 @@
-//! [`Place`]: where a network is computed, on the CPU or on a GPU, and what happens if there is none or it fails.
+//! [`Place`]: where a network is computed, on the CPU or on a GPU, and what happens if there is none or it
+//! fails.
 
 use neural::{
     Answering, ClozeNetwork, ClozeScorer, Network, Tables, Trainer, Training, TrainingConfig,
@@ -81,8 +82,8 @@ impl Place {
     }
 }
 
-/// Does some work on the chosen device. With `auto` it is done again on the CPU if the GPU fails, so it must find what the
-/// first attempt has kept.
+/// Does some work on the chosen device. With `auto` it is done again on the CPU if the GPU fails, so it must
+/// find what the first attempt has kept.
 ///
 /// # Errors
 /// Those of the work; [`Error::Device`] if a GPU was asked for and there is none.

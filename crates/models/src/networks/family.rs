@@ -1,5 +1,5 @@
-//! [`NetworkFamily`]: language networks as models (§4.4; §3, lexical memory): running text → a trained network. How it
-//! answers is in `answers`.
+//! [`NetworkFamily`]: language networks as models (§4.4; §3, lexical memory): running text → a trained
+//! network. How it answers is in `answers`.
 
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
-//! Neural language models (§4.4) and the lexical memory (§3): settings → network, question → text with a blank.
+//! Neural language models (§4.4) and the lexical memory (§3): settings → network, question → text with a
+//! blank.
 //!
-//! A [`family::NetworkFamily`] says what a network is made of and what it reads; `device` is the one place where the
-//! kinds of devices meet.
+//! A [`family::NetworkFamily`] says what a network is made of and what it reads; `device` is the one place
+//! where the kinds of devices meet.
 
 pub(crate) mod answers;
 pub(crate) mod contextual_lstm;

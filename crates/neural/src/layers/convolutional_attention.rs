@@ -1,5 +1,5 @@
-//! Convolutional attention over the context (§4.4; Rush, Chopra & Weston 2015, §3.2): a state for each word that is
-//! to be predicted, and the words before its sentence → what the context adds to the state.
+//! Convolutional attention over the context (§4.4; Rush, Chopra & Weston 2015, §3.2): a state for each word
+//! that is to be predicted, and the words before its sentence → what the context adds to the state.
 //!
 //! ```text
 //! context words ──F──▶ x̃ ─────────────┬──────────────────┐
@@ -46,7 +46,8 @@ pub struct ConvolutionalAttention {
     embedding: Embedding,
     /// P, states → queries, dim × dim.
     matching: Parameter,
-    /// What was read → what is added to the state, dim × dim; without it, what was read is appended to the state.
+    /// What was read → what is added to the state, dim × dim; without it, what was read is appended to the
+    /// state.
     joining: Option<Parameter>,
     /// Words to the left and right of one that are read with it: a window of 2 · reach + 1.
     reach: usize,
@@ -158,8 +159,8 @@ impl ConvolutionalAttention {
         Layout { rows: n, columns, row_stride, batch: 1, batch_stride: 0 }
     }
 
-    /// Allocates buffers for contexts and the places that look at them; without those of [`Self::backward`] if nothing
-    /// is learnt.
+    /// Allocates buffers for contexts and the places that look at them; without those of [`Self::backward`]
+    /// if nothing is learnt.
     ///
     /// # Errors
     /// If the device has too little memory.

@@ -1,10 +1,11 @@
-//! Where the numbers of hops through the memories of a run are (see `hops`): shapes alone, nothing is computed.
+//! Where the numbers of hops through the memories of a run are (see `hops`): shapes alone, nothing is
+//! computed.
 //!
-//! The L targets of a run look at the same words, each shifted by one. So their scores (A x)ᵀ u are a product of the
-//! run's states with its words, L × width, of which target j looks at the n columns from j on: a diagonal band. In
-//! memory a run has L · (width + 1) numbers, so the bands of all runs are one matrix, targets × n, whose rows are
-//! width + 1 apart; then the times' share, in which memory i of each target has the same embedding, is one product
-//! too.
+//! The L targets of a run look at the same words, each shifted by one. So their scores (A x)ᵀ u are a
+//! product of the run's states with its words, L × width, of which target j looks at the n columns from j
+//! on: a diagonal band. In memory a run has L · (width + 1) numbers, so the bands of all runs are one
+//! matrix, targets × n, whose rows are width + 1 apart; then the times' share, in which memory i of each
+//! target has the same embedding, is one product too.
 //!
 //! ```text
 //! words    w₀ w₁ w₂ w₃ w₄         n = 3, L = 3, width = 5; · is no memory of the target
@@ -31,8 +32,8 @@ pub struct HopShape {
     pub dim: usize,
 }
 
-/// The factors and the result of a product: rows of attention (or scores), the states that belong to them, and a
-/// matrix of words' or times' embeddings.
+/// The factors and the result of a product: rows of attention (or scores), the states that belong to them,
+/// and a matrix of words' or times' embeddings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layouts {
     pub attention: Layout,

@@ -1,5 +1,5 @@
-//! Hops through memories of single words (§3.2, hop update; Sukhbaatar et al. 2015, §5): runs of words → a state per
-//! target.
+//! Hops through memories of single words (§3.2, hop update; Sukhbaatar et al. 2015, §5): runs of words → a
+//! state per target.
 //!
 //! ```text
 //! c_i = A x_i + T_A(i)    m_i = B x_i + T_B(i)    u¹ = 0.1
@@ -78,7 +78,8 @@ impl Hops {
         }
     }
 
-    /// Allocates buffers for runs; without those of [`Hops::backward`], which are most of it, if nothing is learnt.
+    /// Allocates buffers for runs; without those of [`Hops::backward`], which are most of it, if nothing is
+    /// learnt.
     ///
     /// # Errors
     /// If the device has too little memory.

@@ -97,8 +97,8 @@ impl LstmLayer {
     /// Inputs → states, in the trace of the buffers.
     ///
     /// # Shapes
-    /// `inputs` (steps · streams) × inputs, `keep` steps × streams; the first rows of the trace's states hold the
-    /// states before.
+    /// `inputs` (steps · streams) × inputs, `keep` steps × streams; the first rows of the trace's states
+    /// hold the states before.
     pub fn forward<D: Dense + Recurrent>(
         &self,
         weights: &Weights<D>,
@@ -183,8 +183,8 @@ mod tests {
     use super::*;
     use crate::gradients::{some_numbers, weighed, worst_gradient_error};
 
-    /// Three steps of two streams, in one of which a text begins at the second step, from states that are not 0;
-    /// the inputs are a parameter, so that their gradient is checked too.
+    /// Three steps of two streams, in one of which a text begins at the second step, from states that are
+    /// not 0; the inputs are a parameter, so that their gradient is checked too.
     #[test]
     fn gradients_are_those_of_central_differences() {
         const UNITS: usize = 3;

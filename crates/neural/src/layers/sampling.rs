@@ -38,8 +38,8 @@ pub struct Sample {
 }
 
 impl Sampler {
-    /// Creates a sampler of `size` words, given how often each occurs; each counts at least once, or it could not be
-    /// drawn.
+    /// Creates a sampler of `size` words, given how often each occurs; each counts at least once, or it
+    /// could not be drawn.
     pub fn new(counts: &[u64], size: usize, seed: u64) -> Self {
         let counts = counts.iter().map(|&count| count.max(1) as f64);
         let total: f64 = counts.clone().sum();
@@ -55,7 +55,8 @@ impl Sampler {
 
     /// The size of the sample of a batch with `n_targets` targets.
     ///
-    /// Chosen: from half of the words on it has all of them; otherwise draws would have to continue until the rarest have come.
+    /// Chosen: from half of the words on it has all of them; otherwise draws would have to continue until
+    /// the rarest have come.
     pub fn size(&self, n_targets: usize) -> usize {
         let (size, all) = (self.size.max(n_targets), self.cumulative.len());
         if size > all / 2 { all } else { size }

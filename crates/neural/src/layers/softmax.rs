@@ -1,7 +1,7 @@
 //! The output layer: states → a distribution over all words, its loss and its gradients.
 //!
-//! This is most of the work of a language model: with 512 units and 53,628 words the three products here are nine
-//! tenths of a step. So the scores are written once, and their gradient replaces them.
+//! This is most of the work of a language model: with 512 units and 53,628 words the three products here are
+//! nine tenths of a step. So the scores are written once, and their gradient replaces them.
 
 use std::borrow::Cow;
 
@@ -80,8 +80,8 @@ impl Softmax {
         self.bias.as_ref().map_or(no_bias.all(), |bias| bias.of(values))
     }
 
-    /// Allocates buffers for the scores of all words in up to `n` rows; if these are too many, they are computed in
-    /// turns.
+    /// Allocates buffers for the scores of all words in up to `n` rows; if these are too many, they are
+    /// computed in turns.
     ///
     /// # Errors
     /// If the device has too little memory.
@@ -240,8 +240,8 @@ mod tests {
     const WORDS: usize = 40;
     const DIM: usize = 3;
 
-    /// Losses, the gradients of the inputs and of the parameters, and ln p of two words at each of five places,
-    /// with buffers for some scores.
+    /// Losses, the gradients of the inputs and of the parameters, and ln p of two words at each of five
+    /// places, with buffers for some scores.
     fn learnt(max_scores: usize) -> Vec<Vec<f64>> {
         let device = Cpu::<f64>::default();
         let mut plan = Plan::default();

@@ -1,5 +1,5 @@
-//! Blanks filled by a lexical memory (§3): the candidate and the words after it are scored, each by the words before
-//! it, whether these come from the context or from the query.
+//! Blanks filled by a lexical memory (§3): the candidate and the words after it are scored, each by the
+//! words before it, whether these come from the context or from the query.
 //!
 //! A candidate and what follows is a run: it needs the memories of its first word, and its own words.
 

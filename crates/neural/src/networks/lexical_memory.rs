@@ -1,4 +1,5 @@
-//! The language model with a lexical memory (§3; Sukhbaatar et al. 2015, §5): the words before it → the next word.
+//! The language model with a lexical memory (§3; Sukhbaatar et al. 2015, §5): the words before it → the next
+//! word.
 //!
 //! ```text
 //! runs of words ──embeddings──▶ ──dropout──▶ hops ──▶ a state per target ──dropout──▶ softmax(W u)
@@ -26,7 +27,8 @@ pub struct LexicalConfig {
     pub hops: usize,
     /// How parameters begin (Sukhbaatar et al.: normal, with a deviation of 0.05).
     pub initial: Initial,
-    /// The probability that a number of an embedding, or of a state before the softmax, is set to 0 (paper: 0).
+    /// The probability that a number of an embedding, or of a state before the softmax, is set to 0 (paper:
+    /// 0).
     pub dropout: f64,
 }
 

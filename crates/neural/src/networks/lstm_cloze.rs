@@ -1,7 +1,7 @@
 //! Blanks filled by an LSTM (§4.4): candidate c is ranked by p(q₁ … q_{k−1}, c, q_{k+1} … q_l).
 //!
-//! All texts of a batch are read up to their blanks side by side. Then each state is shared by the candidates of its
-//! text, and all of these are followed by the rest of the text side by side.
+//! All texts of a batch are read up to their blanks side by side. Then each state is shared by the
+//! candidates of its text, and all of these are followed by the rest of the text side by side.
 
 use numerics::device::Backend;
 

@@ -5,8 +5,8 @@
 //!                            sentences before ──convolutional attention──▶ +
 //! ```
 //!
-//! With attention over the sentences before, it is the contextual LSTM. What the attention reads joins the state on
-//! its way to the softmax alone, never the recurrence: text that is only read needs no context.
+//! With attention over the sentences before, it is the contextual LSTM. What the attention reads joins the
+//! state on its way to the softmax alone, never the recurrence: text that is only read needs no context.
 
 use numerics::Real;
 use numerics::device::{Array, Backend, Device, Indices, Reals, Slice, Targets};
@@ -29,8 +29,8 @@ pub struct LstmConfig {
     pub units: usize,
     /// How a contextual LSTM attends to its context; nothing for a plain one.
     pub attention: Option<Attention>,
-    /// Whether the output layer's table is that of the embeddings (paper: no); for a contextual LSTM only possible if
-    /// what it reads is added to the state.
+    /// Whether the output layer's table is that of the embeddings (paper: no); for a contextual LSTM only
+    /// possible if what it reads is added to the state.
     pub is_tied: bool,
     /// How parameters begin.
     pub initial: Initial,
@@ -292,8 +292,8 @@ mod tests {
         }
     }
 
-    /// Four steps of three streams, in one of which a text begins in the middle, and a target is missing; each
-    /// word may look at some of the five words of its stream's context.
+    /// Four steps of three streams, in one of which a text begins in the middle, and a target is missing;
+    /// each word may look at some of the five words of its stream's context.
     fn window() -> Window {
         let bounds = (0..12).flat_map(|place| [place % 3, 3 + place % 3]).collect();
         let contexts = Contexts { n: 3, words: (0..15).map(|n| n * 4 % 11).collect(), bounds };

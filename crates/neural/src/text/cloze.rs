@@ -3,7 +3,8 @@
 /// A text with a blank. Words are one token or several, and so are candidates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cloze {
-    /// What a network may attend to apart from the text; networks that only read have it before the text instead.
+    /// What a network may attend to apart from the text; networks that only read have it before the text
+    /// instead.
     pub context: Vec<u32>,
     /// The tokens before the blank; there is at least the end of sentence that precedes every text.
     pub before: Vec<u32>,

@@ -1,4 +1,5 @@
-//! [`Runs`]: words to be predicted from the words before them, in runs of consecutive ones (§3, lexical memory).
+//! [`Runs`]: words to be predicted from the words before them, in runs of consecutive ones (§3, lexical
+//! memory).
 //!
 //! A word's memories are the n words before it, so the memories of consecutive words are nearly the same
 //! ones: a run of L words needs n + L − 1 words instead of L · n.
@@ -79,8 +80,8 @@ impl Runs {
         self.targets.len() / self.length.max(1)
     }
 
-    /// How many words a run has: those that are a memory of some target, n + L − 1, and up to three more, so that
-    /// with L a multiple of four all rows begin where a GPU reads four numbers at a time.
+    /// How many words a run has: those that are a memory of some target, n + L − 1, and up to three more, so
+    /// that with L a multiple of four all rows begin where a GPU reads four numbers at a time.
     pub fn width(&self) -> usize {
         (self.memories + self.length - 1).next_multiple_of(4)
     }

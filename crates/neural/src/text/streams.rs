@@ -1,4 +1,5 @@
-//! Running text to learn from (§4.4): books → one row of words → streams, or words with what stands before them.
+//! Running text to learn from (§4.4): books → one row of words → streams, or words with what stands before
+//! them.
 //!
 //! Sentences are separated by one word, the end of sentence, which also stands before the first one: it is
 //! what a network reads before it predicts the first word of a book.
@@ -185,10 +186,11 @@ impl<'a> Streams<'a> {
         first..end_of_row.min(first + self.steps)
     }
 
-    /// A window with, for each word, the sentences before that of its target, up to a number; a stream's context
-    /// has so many words.
+    /// A window with, for each word, the sentences before that of its target, up to a number; a stream's
+    /// context has so many words.
     ///
-    /// Chosen: where that is too few for all that any word of the window may look at, the furthest are left out.
+    /// Chosen: where that is too few for all that any word of the window may look at, the furthest are left
+    /// out.
     pub fn window_with_contexts(&self, number: usize, at_most: usize, length: usize) -> Window {
         let mut window = self.window(number);
         let mut contexts = Contexts {

@@ -4,11 +4,12 @@
 //! values ──write──▶ Array<T> ──operations──▶ Array<T> ──read──▶ values
 //! ```
 //!
-//! [`Device`] owns memory and captures graphs; the operations are in traits by purpose: [`Dense`], [`Softmax`],
-//! [`Recurrent`], [`Optimise`] and [`Convert`]. [`Backend`] is all that the present networks need.
+//! [`Device`] owns memory and captures graphs; the operations are in traits by purpose: [`Dense`],
+//! [`Softmax`], [`Recurrent`], [`Optimise`] and [`Convert`]. [`Backend`] is all that the present networks
+//! need.
 //!
-//! An operation only queues work and returns at once; on a GPU it may fail later. So operations return nothing, and
-//! the next [`Device::read`] reports the first failure since.
+//! An operation only queues work and returns at once; on a GPU it may fail later. So operations return
+//! nothing, and the next [`Device::read`] reports the first failure since.
 //!
 //! The CPU is the oracle: there every result is the same for any number of threads.
 
@@ -89,7 +90,7 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     /// If the lengths differ.
     fn copy<T: Element>(&self, into: SliceMut<'_, Self::Array<T>>, from: Slice<'_, Self::Array<T>>);
 
-    /// Does the work, perhaps by replaying what an earlier call captured: the work must queue the same operations on
-    /// the same arrays each time, and neither allocate, write nor read any.
+    /// Does the work, perhaps by replaying what an earlier call captured: the work must queue the same
+    /// operations on the same arrays each time, and neither allocate, write nor read any.
     fn capture_or_replay(&self, graph: &mut Self::Graph, work: impl FnMut());
 }

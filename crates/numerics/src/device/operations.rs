@@ -98,9 +98,9 @@ pub trait Dense: Device {
         from: DeviceMatrix<'_, Reals<Self>>,
     );
 
-    /// Sets each number to 0 with some probability and multiplies the others, so that the mean stays (Srivastava et
-    /// al. 2014). The key, two numbers, and the layer decide which: the same call on the gradient is the backward
-    /// pass.
+    /// Sets each number to 0 with some probability and multiplies the others, so that the mean stays
+    /// (Srivastava et al. 2014). The key, two numbers, and the layer decide which: the same call on the
+    /// gradient is the backward pass.
     fn dropout(
         &self,
         values: SliceMut<'_, Reals<Self>>,
@@ -124,8 +124,8 @@ pub trait Dense: Device {
 
 /// Softmax over rows: as attention, as a loss with its gradient, and as log-probabilities.
 pub trait Softmax: Device {
-    /// The softmax of the numbers of each row from its first bound up to its second, in place; the others become 0,
-    /// as does every number of a row without any.
+    /// The softmax of the numbers of each row from its first bound up to its second, in place; the others
+    /// become 0, as does every number of a row without any.
     ///
     /// # Shapes
     /// `bounds` m × 2, `scores` m × n.
@@ -142,8 +142,9 @@ pub trait Softmax: Device {
         columns: usize,
     );
 
-    /// The mean over a window around each number of a row within its bounds, `into[i][j] = Σ from[i][j − reach … j +
-    /// reach] / (2 · reach + 1)`; everything outside the bounds counts as 0 and becomes 0. This is its own transpose.
+    /// The mean over a window around each number of a row within its bounds, `into[i][j] = Σ from[i][j −
+    /// reach … j + reach] / (2 · reach + 1)`; everything outside the bounds counts as 0 and becomes 0. This
+    /// is its own transpose.
     ///
     /// # Shapes
     /// `bounds` m × 2 as in [`Softmax::softmax_rows`], `into` and `from` m × n.
@@ -155,8 +156,8 @@ pub trait Softmax: Device {
         reach: usize,
     );
 
-    /// −ln softmax(scores + bias)\[target\] of each row into `losses`; its gradient, times the targets' scale,
-    /// replaces the scores. [`NO_TARGET`] gives 0.
+    /// −ln softmax(scores + bias)\[target\] of each row into `losses`; its gradient, times the targets'
+    /// scale, replaces the scores. [`NO_TARGET`] gives 0.
     ///
     /// # Shapes
     /// `targets` m, `losses` m, `bias` n, `scores` m × n.
@@ -186,8 +187,8 @@ pub trait Recurrent: Device {
     /// An LSTM along its steps, from the states in the trace's first rows.
     fn lstm_forward(&self, lstm: Lstm<'_, Reals<Self>>, trace: &mut Trace<Reals<Self>>);
 
-    /// Its gradient, given that of its outputs: the gates of the trace become gradients of their inputs. No gradient
-    /// comes from after the last step, none leaves before the first.
+    /// Its gradient, given that of its outputs: the gates of the trace become gradients of their inputs. No
+    /// gradient comes from after the last step, none leaves before the first.
     fn lstm_backward(
         &self,
         lstm: Lstm<'_, Reals<Self>>,
@@ -268,8 +269,8 @@ impl<A> Copy for Lstm<'_, A> {}
 /// What an LSTM writes: steps × streams rows, step after step.
 #[derive(Debug)]
 pub struct Trace<A> {
-    /// Before: what the inputs give to the gates. After the forward pass: the gates. After the backward pass: gradients
-    /// of the gates' inputs. Rows of 4 units.
+    /// Before: what the inputs give to the gates. After the forward pass: the gates. After the backward
+    /// pass: gradients of the gates' inputs. Rows of 4 units.
     pub gates: A,
     /// The cell that enters each step, and one step more.
     pub cells: A,

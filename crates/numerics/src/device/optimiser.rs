@@ -2,8 +2,8 @@
 
 use crate::Real;
 
-/// Declares the settings once: the struct, their names in order, and both directions of the encoding. The kernels of
-/// the GPU get a struct with the same names in the same order.
+/// Declares the settings once: the struct, their names in order, and both directions of the encoding. The
+/// kernels of the GPU get a struct with the same names in the same order.
 macro_rules! step_settings {
     ($($(#[$doc:meta])* $field:ident),* $(,)?) => {
         /// The settings of a step of SGD or AdamW.

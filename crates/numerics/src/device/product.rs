@@ -171,8 +171,9 @@ impl<R: Real> Output<R> {
     fn tile(self, beta: R, alpha: R, left: MatRef<'_, R>, right: MatRef<'_, R>) {
         #[expect(unsafe_code, reason = "the only door to the `gemm` crate")]
         // SAFETY: the constructors check that a matrix stays within its slice, transposing and cutting keep
-        // that, and `Output::new` checks that m × n numbers at its stride stay within what it was made of; all
-        // strides follow from these shapes. `Real` is implemented for f32 and f64 alone, which `gemm` knows.
+        // that, and `Output::new` checks that m × n numbers at its stride stay within what it was made of;
+        // all strides follow from these shapes. `Real` is implemented for f32 and f64 alone, which `gemm`
+        // knows.
         unsafe {
             gemm::gemm(
                 left.rows,

@@ -4,8 +4,8 @@
 //! Table ──dot, axpy──▶ loss and a Gradient per part of a mini-batch ──apply──▶ Table
 //! ```
 //!
-//! Sums have a fixed order, so everything here gives the same bytes on any x86-64 machine and for any number of
-//! threads.
+//! Sums have a fixed order, so everything here gives the same bytes on any x86-64 machine and for any number
+//! of threads.
 
 mod gradient;
 pub(crate) mod pages;

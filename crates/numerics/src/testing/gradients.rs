@@ -20,8 +20,9 @@ pub fn worst_error(
     })
 }
 
-/// The same by differences of the fourth order, d = (8 (L(x + h) − L(x − h)) − (L(x + 2h) − L(x − 2h))) / 12h: precise
-/// enough for the small gradients of a large network. Their steps are long, so the loss must have no kinks nearby.
+/// The same by differences of the fourth order, d = (8 (L(x + h) − L(x − h)) − (L(x + 2h) − L(x − 2h))) /
+/// 12h: precise enough for the small gradients of a large network. Their steps are long, so the loss must
+/// have no kinks nearby.
 pub fn worst_error_of_smooth(
     table: &mut Table<f64>,
     gradient: &Table<f64>,

@@ -39,7 +39,8 @@ struct Faults {
     memory: usize,
 }
 
-/// A CPU device that is lost after `n` allocations, writes and reads: what happens when a device fails in the middle.
+/// A CPU device that is lost after `n` allocations, writes and reads: what happens when a device fails in
+/// the middle.
 pub fn cpu_lost_after<R>(n: usize) -> Cpu<R> {
     faulty(Faults { calls_left: AtomicUsize::new(n), memory: usize::MAX })
 }

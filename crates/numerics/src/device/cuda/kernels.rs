@@ -1,5 +1,6 @@
 //! The kernels of `kernels.cu` as types: each one's arguments by name, in the order and with the types of its
-//! parameters. A test compares them with the source, so a wrong type does not compile and a wrong order is seen.
+//! parameters. A test compares them with the source, so a wrong type does not compile and a wrong order is
+//! seen.
 
 use std::marker::PhantomData;
 
@@ -96,8 +97,8 @@ pub fn launch<K: Kernel>(gpu: &Gpu, [x, y]: [usize; 2], threads: usize, kernel: 
         shared_mem_bytes: 0,
     };
     #[expect(unsafe_code, reason = "kernels have no safe interface")]
-    // SAFETY: the arguments have the kernel's types, and the slices of arrays behind the addresses are as long as the
-    // operation's shapes say, which were checked.
+    // SAFETY: the arguments have the kernel's types, and the slices of arrays behind the addresses are as
+    // long as the operation's shapes say, which were checked.
     gpu.note(unsafe { launch.launch(config) });
 }
 

@@ -1,5 +1,5 @@
-//! The recurrence of an LSTM: one kernel per step that multiplies and squashes, where the streams are few and the
-//! units suit tensor cores; else a product by cuBLAS and a kernel.
+//! The recurrence of an LSTM: one kernel per step that multiplies and squashes, where the streams are few
+//! and the units suit tensor cores; else a product by cuBLAS and a kernel.
 //!
 //! The streams of a training step are so few that cuBLAS uses a quarter of the GPU, and the start of a second
 //! kernel takes as long as its work: with both in one a step takes a third of the time.

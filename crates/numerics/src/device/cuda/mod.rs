@@ -1,5 +1,5 @@
-//! [`Cuda`]: every operation on an NVIDIA GPU: products by cuBLAS, the rest by our own kernels, which are compiled
-//! when the device is opened, and whole steps as CUDA graphs.
+//! [`Cuda`]: every operation on an NVIDIA GPU: products by cuBLAS, the rest by our own kernels, which are
+//! compiled when the device is opened, and whole steps as CUDA graphs.
 //!
 //! The libraries are looked for at run time: a program that was built without them, or runs where there are
 //! none, returns an error that says so.
@@ -15,9 +15,9 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaGraph, CudaSlice, DevicePtr};
+use cudarc::driver::{CudaGraph, CudaSlice, DevicePtr, sys};
 
-use super::{Array, Element, Slice, SliceMut};
+use super::{Array, Device, Element, Slice, SliceMut};
 use crate::Result;
 use gpu::Gpu;
 
@@ -121,6 +121,56 @@ unsafe impl Sync for Captured {}
 impl fmt::Debug for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Graph").field("is_captured", &self.captured.is_some()).finish()
+    }
+}
+
+impl Device for Cuda {
+    type Real = f32;
+    type Array<T: Element> = CudaArray<T>;
+    type Graph = Graph;
+
+    fn zeros<T: Element>(&self, len: usize) -> Result<CudaArray<T>> {
+        self.gpu.zeros(len)
+    }
+
+    fn write<T: Element>(&self, into: SliceMut<'_, CudaArray<T>>, values: &[T]) -> Result<()> {
+        assert_eq!(into.len, values.len(), "equally many elements");
+        self.gpu.write(into.array, into.start, values)
+    }
+
+    fn read<T: Element>(&self, from: Slice<'_, CudaArray<T>>) -> Result<Vec<T>> {
+        self.gpu.read(from.array, from.start, from.len)
+    }
+
+    fn copy<T: Element>(&self, into: SliceMut<'_, CudaArray<T>>, from: Slice<'_, CudaArray<T>>) {
+        assert_eq!(into.len, from.len, "equally many elements");
+        if into.len == 0 {
+            return;
+        }
+        let source = from.array.bytes.slice(bytes_of::<T>(from.start, from.len));
+        let mut target = into.array.bytes.slice_mut(bytes_of::<T>(into.start, into.len));
+        self.gpu.note(self.gpu.stream.memcpy_dtod(&source, &mut target));
+    }
+
+    fn capture_or_replay(&self, graph: &mut Graph, mut work: impl FnMut()) {
+        let gpu = &self.gpu;
+        if !graph.was_run {
+            graph.was_run = true;
+            return work();
+        }
+        if graph.captured.is_none() {
+            let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+            gpu.note(gpu.stream.begin_capture(mode));
+            work();
+            let flags = sys::CUgraphInstantiate_flags(0);
+            match gpu.stream.end_capture(flags) {
+                Ok(captured) => graph.captured = captured.map(Captured),
+                failed => gpu.note(failed),
+            }
+        }
+        if let Some(Captured(captured)) = &graph.captured {
+            gpu.note(captured.launch());
+        }
     }
 }
 

@@ -1,15 +1,12 @@
 //! The operations as launches of the kernels in `kernels.cu`, and calls of cuBLAS for products.
 
-use cudarc::driver::sys;
-
 use super::gpu::N_PARTIAL;
 use super::kernels::{self, In, Out, THREADS, launch};
-use super::{Captured, Cuda, CudaArray, Graph, bytes_of, lstm, product};
-use crate::Result;
+use super::{Cuda, CudaArray, lstm, product};
 use crate::device::slice::one_by_one;
 use crate::device::{
-    Accumulate, Array as _, Convert, Dense, Device, DeviceMatrix, DeviceMatrixMut, Element, Lstm,
-    Optimise, Recurrent, Slice, SliceMut, Softmax, StepSettings, Targets, Trace, bf16,
+    Accumulate, Array as _, Convert, Dense, DeviceMatrix, DeviceMatrixMut, Lstm, Optimise,
+    Recurrent, Slice, SliceMut, Softmax, StepSettings, Targets, Trace, bf16,
 };
 
 type Reals = CudaArray<f32>;
@@ -42,56 +39,6 @@ impl Cuda {
     /// Launches a kernel that has a thread per number.
     fn each(&self, n: usize, kernel: &impl kernels::Kernel) {
         launch(&self.gpu, blocks(n), THREADS, kernel);
-    }
-}
-
-impl Device for Cuda {
-    type Real = f32;
-    type Array<T: Element> = CudaArray<T>;
-    type Graph = Graph;
-
-    fn zeros<T: Element>(&self, len: usize) -> Result<CudaArray<T>> {
-        self.gpu.zeros(len)
-    }
-
-    fn write<T: Element>(&self, into: SliceMut<'_, CudaArray<T>>, values: &[T]) -> Result<()> {
-        assert_eq!(into.len, values.len(), "equally many elements");
-        self.gpu.write(into.array, into.start, values)
-    }
-
-    fn read<T: Element>(&self, from: Slice<'_, CudaArray<T>>) -> Result<Vec<T>> {
-        self.gpu.read(from.array, from.start, from.len)
-    }
-
-    fn copy<T: Element>(&self, into: SliceMut<'_, CudaArray<T>>, from: Slice<'_, CudaArray<T>>) {
-        assert_eq!(into.len, from.len, "equally many elements");
-        if into.len == 0 {
-            return;
-        }
-        let source = from.array.bytes.slice(bytes_of::<T>(from.start, from.len));
-        let mut target = into.array.bytes.slice_mut(bytes_of::<T>(into.start, into.len));
-        self.gpu.note(self.gpu.stream.memcpy_dtod(&source, &mut target));
-    }
-
-    fn capture_or_replay(&self, graph: &mut Graph, mut work: impl FnMut()) {
-        let gpu = &self.gpu;
-        if !graph.was_run {
-            graph.was_run = true;
-            return work();
-        }
-        if graph.captured.is_none() {
-            let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
-            gpu.note(gpu.stream.begin_capture(mode));
-            work();
-            let flags = sys::CUgraphInstantiate_flags(0);
-            match gpu.stream.end_capture(flags) {
-                Ok(captured) => graph.captured = captured.map(Captured),
-                failed => gpu.note(failed),
-            }
-        }
-        if let Some(Captured(captured)) = &graph.captured {
-            gpu.note(captured.launch());
-        }
     }
 }
 
@@ -352,7 +299,8 @@ impl Recurrent for Cuda {
 
 impl Optimise for Cuda {
     fn sum_of_squares(&self, into: SliceMut<'_, Reals>, from: Slice<'_, Reals>) {
-        // The partial sums are written and read by these two kernels alone, one after the other on one stream.
+        // The partial sums are written and read by these two kernels alone, one after the other on one
+        // stream.
         let (partial, n) = (Out::of(&self.gpu.partial), from.len as i64);
         let sum = kernels::SumOfSquares { partial, from: from.into(), n };
         launch(&self.gpu, [N_PARTIAL, 1], THREADS, &sum);
