@@ -1,7 +1,7 @@
 //! Lexical memory, §3: a language model whose memories are the words before, one each, read in several hops
 //! (Sukhbaatar et al. 2015).
 //!
-//! The candidate and the words behind it are scored, each by the words before it, whether these stand in the
+//! The candidate and the words after it are scored, each by the words before it, whether these are in the
 //! context or in the query.
 
 use std::ops::Range;

@@ -54,7 +54,7 @@ impl HopShape {
         self.runs * self.length
     }
 
-    /// The numbers of a hop among those of all hops, with so many per target.
+    /// The numbers of a hop among those of all hops, with `columns` per target.
     pub fn hop(self, hop: usize, columns: usize) -> Range<usize> {
         let len = self.n_targets() * columns;
         hop * len..(hop + 1) * len

@@ -1,4 +1,4 @@
-//! A softmax over a sample of the words, for training on a processor alone.
+//! A softmax over a sample of the words, for training on a CPU alone.
 //!
 //! A sample is the distinct targets of a batch and words drawn from the unigram distribution until there
 //! are as many as asked for. The targets are (nearly) draws from that distribution too, so a word is in the

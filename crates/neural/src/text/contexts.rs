@@ -7,7 +7,7 @@ pub struct Contexts {
     pub n: usize,
     /// The words of each context, padded, one context after the other.
     pub words: Vec<u32>,
-    /// For each place the first word of its context that counts and the one behind the last.
+    /// For each place the first word of its context that counts and the one after the last.
     pub bounds: Vec<u32>,
 }
 

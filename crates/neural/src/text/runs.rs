@@ -24,7 +24,7 @@ pub struct Runs {
     pub length: usize,
     /// Runs × width.
     pub words: Vec<u32>,
-    /// For each target the first of its n memories that there is, and the one behind the last.
+    /// For each target the first of its n memories that there is, and the one after the last.
     pub bounds: Vec<u32>,
     /// Runs × L; [`NO_TARGET`] where a run is shorter.
     pub targets: Vec<u32>,
@@ -33,7 +33,7 @@ pub struct Runs {
 impl Runs {
     /// Runs that are given by the words before the first target, of which the last n count, and the targets.
     ///
-    /// Chosen: where fewer than n words stand before a target, it has fewer memories, the nearest ones.
+    /// Chosen: where fewer than n words precede a target, it has fewer memories, the nearest ones.
     ///
     /// # Panics
     /// If a run has more targets than its length.
@@ -66,7 +66,7 @@ impl Runs {
         Self::new(memories, length, &places.iter().map(run).collect::<Vec<_>>())
     }
 
-    /// A text cut into runs of so many targets, of which the last one of a book may be shorter.
+    /// A text cut into runs of `length` targets, of which the last one of a book may be shorter.
     pub fn places(text: &Text, length: usize) -> Vec<Range<usize>> {
         let of_book = |book: Range<usize>| {
             let end = book.end;

@@ -1,7 +1,7 @@
-//! Running text to learn from (§4.4): books → one row of words → streams, or words with what stands before
+//! Running text to learn from (§4.4): books → one row of words → streams, or words with what is before
 //! them.
 //!
-//! Sentences are separated by one word, the end of sentence, which also stands before the first one: it is
+//! Sentences are separated by one word, the end of sentence, which also precedes the first one: it is
 //! what a network reads before it predicts the first word of a book.
 
 use std::ops::Range;
@@ -11,14 +11,14 @@ use numerics::device::NO_TARGET;
 use super::Contexts;
 use crate::Window;
 
-/// The words of books, one behind the other.
+/// The words of books, one after the other.
 #[derive(Clone, Debug)]
 pub struct Text {
     end: u32,
     words: Vec<u32>,
-    /// Where the first word of each sentence stands, and where the next one would.
+    /// Where the first word of each sentence is, and where the next one would.
     sentences: Vec<usize>,
-    /// The first sentence of each book, and the one behind the last.
+    /// The first sentence of each book, and the one after the last.
     books: Vec<usize>,
 }
 
@@ -51,7 +51,7 @@ impl Text {
         self.words.len() - 1
     }
 
-    /// How often each of so many words is to be predicted.
+    /// How often each of `n_words` words is to be predicted.
     pub fn counts(&self, n_words: usize) -> Vec<u64> {
         let mut counts = vec![0; n_words];
         self.words[1..].iter().for_each(|&word| counts[word as usize] += 1);
@@ -81,7 +81,7 @@ impl Text {
         start..self.sentences[number].max(start + 1) - 1
     }
 
-    /// For each of some targets, where the words of the sentences before its own stand.
+    /// For each of some targets, where the words of the sentences before its own are.
     fn contexts_of(&self, targets: Range<usize>, at_most: usize) -> Vec<Range<usize>> {
         if targets.is_empty() {
             return Vec::new();
@@ -114,7 +114,7 @@ impl Text {
     pub fn before_target(&self, number: usize, at_most: usize) -> (&[u32], u32) {
         let place = number + 1;
         let sentence = self.sentences.partition_point(|&start| start <= place) - 1;
-        // The end of sentence that stands before a book's first word belongs to it.
+        // The end of sentence that precedes a book's first word belongs to it.
         let book = self.sentences[self.book_of(sentence).start] - 1;
         (&self.words[book.max(place.saturating_sub(at_most))..place], self.words[place])
     }
@@ -187,7 +187,7 @@ impl<'a> Streams<'a> {
     }
 
     /// A window with, for each word, the sentences before that of its target, up to a number; a stream's
-    /// context has so many words.
+    /// context has `length` words.
     ///
     /// Chosen: where that is too few for all that any word of the window may look at, the furthest are left
     /// out.

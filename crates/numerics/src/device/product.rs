@@ -20,7 +20,7 @@ pub struct MatRef<'a, R> {
 }
 
 impl<'a, R: Real> MatRef<'a, R> {
-    /// A matrix whose rows stand one after the other.
+    /// A matrix of consecutive rows.
     ///
     /// # Panics
     /// If the last row is not whole.
@@ -30,7 +30,7 @@ impl<'a, R: Real> MatRef<'a, R> {
         Self { values, rows, columns, row_stride: columns, column_stride: 1 }
     }
 
-    /// A matrix whose rows stand `row_stride` apart.
+    /// A matrix whose rows are `row_stride` apart.
     pub(crate) fn strided(values: &'a [R], [rows, columns]: [usize; 2], row_stride: usize) -> Self {
         assert!(end([rows, columns], row_stride) <= values.len(), "rows within the numbers");
         Self { values, rows, columns, row_stride, column_stride: 1 }
@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    /// Rows that stand apart, and tiles of a product that is large enough to be cut in both ways.
+    /// Rows with gaps between them, and tiles of a product that is large enough to be cut in both ways.
     #[test]
     fn products_in_tiles_are_those_of_one_piece() {
         let numbers = |n: usize, seed: usize| -> Vec<f64> {
@@ -263,12 +263,12 @@ mod tests {
             multiply_in_tiles((&mut tiled, n + 1), 0.5, 2.0, left, right);
             for (whole, tiled) in whole.chunks(n).zip(tiled.chunks(n + 1)) {
                 assert!(whole.iter().zip(tiled).all(|(a, b)| (a - b).abs() < 1e-12));
-                assert_eq!(tiled[n], 9.0, "what stands between the rows stays");
+                assert_eq!(tiled[n], 9.0, "what is between the rows stays");
             }
         }
     }
 
-    /// Two products whose results stand side by side, the right factor the same.
+    /// Two products whose results are side by side, the right factor the same.
     #[test]
     fn a_batch_gives_each_product_its_place() {
         let (left, right) = ([1.0, 2.0, 3.0, 4.0], [5.0, 6.0]);

@@ -22,7 +22,7 @@ use super::{
 use crate::sparse::pages::Pages;
 use crate::{Error, Real, Result};
 
-/// The processor.
+/// The CPU, on all threads of the current pool.
 #[derive(Clone, Debug, Default)]
 pub struct Cpu<R> {
     /// How it fails, in tests alone.
