@@ -124,7 +124,7 @@ fn every_package_named_in_a_command_exists() {
     for (document, text) in documents() {
         let words: Vec<&str> = text.split_whitespace().collect();
         for pair in words.windows(2).filter(|pair| pair[0] == "-p") {
-            let package = pair[1].trim_matches(['`', ',', '.', ':']);
+            let package = pair[1].trim_matches(|letter: char| !letter.is_alphanumeric());
             let folder = match package {
                 "goldilocks" => package,
                 package => package.strip_prefix("goldilocks-").unwrap_or("not ours"),
