@@ -35,19 +35,19 @@ fn a_missing_book_is_named() {
         ("other.txt", b"x"),
         "build bear.txt -o out",
         &expect![[r#"
-        exit 1
-        error: bear.txt: no such file or folder
-        hint: is the name spelled right? `ls .` shows what is there
-    "#]],
+            exit 1
+            error: bear.txt: no such file or folder
+            hint: check the spelling of the path
+        "#]],
     );
     refuses(
         ("other.txt", b"x"),
         "tag bear.txt",
         &expect![[r#"
-        exit 1
-        error: bear.txt: no such file or folder
-        hint: is the name spelled right? `ls .` shows what is there
-    "#]],
+            exit 1
+            error: bear.txt: no such file or folder
+            hint: check the spelling of the path
+        "#]],
     );
 }
 
@@ -57,10 +57,10 @@ fn a_folder_without_books_is_named() {
         ("notes.md", b"x"),
         "build . -o out",
         &expect![[r#"
-        exit 1
-        error: .: no books: expected .txt or .epub files in it or below
-        hint: books are recognised by their endings: rename plain text to `.txt`
-    "#]],
+            exit 1
+            error: .: no books: expected .txt or .epub files in it or below
+            hint: books are recognised by their extensions: rename plain text to `.txt`
+        "#]],
     );
 }
 
@@ -72,7 +72,7 @@ fn an_empty_book_is_named() {
         &expect![[r#"
             exit 1
             error: empty.txt: expected a book, found no text
-            hint: was the download interrupted? fetch the book again, or leave it out with `build --skip-bad`
+            hint: fetch the book again, or leave it out: `build --skip-bad` skips such books
         "#]],
     );
 }
@@ -84,10 +84,10 @@ fn a_binary_file_is_named() {
         ("bear.txt", bytes),
         "build bear.txt -o out",
         &expect![[r#"
-        exit 1
-        error: bear.txt:1: expected text, found control character U+0003
-        hint: is this a text file under a wrong name? an .epub file must end in `.epub`
-    "#]],
+            exit 1
+            error: bear.txt:1: expected text, found control character U+0003
+            hint: check that it is a text file; the name of an .epub file must end in `.epub`
+        "#]],
     );
 }
 
@@ -101,18 +101,18 @@ fn a_book_that_is_too_short_is_named_or_left_out() {
         &expect![[r#"
             exit 1
             error: mybook.txt: only 17 sentences were found: a question needs 21
-            hint: is this the whole book? `goldilocks tag mybook.txt | less` shows how it was split; `build --skip-bad` leaves it out
+            hint: check that this is the whole book: `goldilocks tag mybook.txt | less` shows how it was split; `build --skip-bad` leaves it out
         "#]],
     );
     refuses(
         input,
         "build mybook.txt -o out --skip-bad",
         &expect![[r#"
-        exit 1
-        warning: left out: mybook.txt: only 17 sentences were found: a question needs 21
-        error: no book is left: 1 of 1 left out
-        hint: are these whole books, as .txt or .epub? `goldilocks tag BOOK` shows one
-    "#]],
+            exit 1
+            warning: left out: mybook.txt: only 17 sentences were found: a question needs 21
+            error: no book is left: 1 of 1 left out
+            hint: check that these are whole books, as .txt or .epub: `goldilocks tag BOOK` shows one
+        "#]],
     );
 }
 
@@ -138,8 +138,8 @@ fn bad_books_are_named_and_left_out_when_asked() {
     // The first of the bad ones, whatever the number of threads.
     expect![[r#"
         exit 1
-        error: books/cut.epub: damaged .epub: invalid Zip archive: Could not find EOCD
-        hint: fetch the book again, use its plain text (.txt), or leave it out with `build --skip-bad`
+        error: books/cut.epub: corrupt .epub: invalid Zip archive: Could not find EOCD
+        hint: fetch the book again, use its plain text (.txt), or leave it out: `build --skip-bad` skips such books
     "#]].assert_eq(&goldilocks(folder.path(), &["build", "books", "-o", "out"]));
     // Splits are drawn among the books that are left: one alone is for test.
     expect![[r#"
@@ -154,7 +154,7 @@ fn bad_books_are_named_and_left_out_when_asked() {
         Splits, drawn: bears is test. `--split FILE` gives others; of three books or more, each split gets one.
 
         out
-        warning: left out: books/cut.epub: damaged .epub: invalid Zip archive: Could not find EOCD
+        warning: left out: books/cut.epub: corrupt .epub: invalid Zip archive: Could not find EOCD
         warning: left out: books/empty.txt: expected a book, found no text
         warning: left out: books/short.txt: only 1 sentence was found: a question needs 21
         warning: 3 of 4 books left out
@@ -166,7 +166,7 @@ fn bad_books_are_named_and_left_out_when_asked() {
     expect![[r#"
         exit 1
         error: nothing to train `max-frequency-corpus` on: expected running text or questions of the training split, found none
-        hint: one book alone is all `test`: build three or more, or say which is which with `goldilocks build --split FILE`
+        hint: one book alone is all `test`: build three or more, or say which book is in which split
     "#]].assert_eq(&train("max-frequency-corpus"));
     expect![[r#"
         exit 0
@@ -192,18 +192,20 @@ fn an_output_that_cannot_be_is_refused_first() {
         input,
         "convert set.txt out.jsonl --to parquet",
         &expect![[r#"
-        exit 1
-        error: --to: expected `jsonl` for out.jsonl, found `parquet`
-    "#]],
+            exit 1
+            error: form: expected `jsonl` for out.jsonl, found `parquet`
+        "#]],
     );
     refuses(
         input,
         "reproduce -o set.txt",
         &expect![[r#"
-        exit 1
-        error: set.txt: File exists (os error 17)
-        hint: a file stands where a folder is needed: choose another place
-    "#]],
+            exit 1
+            The Goldilocks Principle: Table 2, on the embedded tales, seed 1
+
+            error: set.txt: File exists (os error 17)
+            hint: there is a file where a folder is needed: choose another place
+        "#]],
     );
 }
 
@@ -244,10 +246,10 @@ fn what_the_system_refuses_is_said_with_a_way_out() {
         input,
         "reproduce --experiment nowhere.toml -o out",
         &expect![[r#"
-        exit 1
-        error: nowhere.toml: No such file or directory (os error 2)
-        hint: is the name spelled right? `ls` shows what is there
-    "#]],
+            exit 1
+            error: nowhere.toml: No such file or directory (os error 2)
+            hint: check the spelling of the name
+        "#]],
     );
 }
 
@@ -338,7 +340,7 @@ fn a_damaged_compact_form_is_named() {
     expect![[r#"
         exit 1
         error: set/questions.bin: is damaged: its SHA-256 is not the manifest's
-        hint: the file was cut or changed; copy it again, or make it anew
+        hint: the file was cut or changed; copy it again, or make it again
     "#]]
     .assert_eq(&goldilocks(folder.path(), &["stats", "set"]));
 }
@@ -356,8 +358,8 @@ fn nothing_is_overwritten_unless_asked() {
     .assert_eq(&goldilocks(folder.path(), &["build", "-o", "out"]));
     expect![[r#"
         exit 1
-        error: out: is not replaced: it holds `diary.txt`, which is no part of a question set
-        hint: choose a new folder; only a question set is replaced
+        error: out: is not replaced: it holds `diary.txt`, which is not part of a question set
+        hint: choose another `-o`
     "#]]
     .assert_eq(&goldilocks(folder.path(), &["build", "-o", "out", "--force"]));
     assert_eq!(files_below(folder.path()), ["out/diary.txt"]);
@@ -432,7 +434,7 @@ fn a_gpu_that_is_asked_for_and_not_there_is_said_to_be_missing() {
     let said = goldilocks(folder.path(), &line.split(' ').collect::<Vec<_>>());
     if !said.starts_with("exit 0\n") {
         assert!(said.contains("error: no GPU can be used: "), "{said}");
-        assert!(said.contains("hint: `--device cpu` needs none"), "{said}");
+        assert!(said.contains("hint: `--device cpu` needs no GPU"), "{said}");
         assert!(!folder.path().join("model").exists());
     }
 }

@@ -134,10 +134,10 @@ fn a_server_without_the_file_is_named() {
         &url,
         "00",
         &expect![[r#"
-        exit 1
-        error: URL: the server answered 404
-        hint: what has arrived is kept: the same command goes on from there; `--from URL` names another mirror
-    "#]],
+            exit 1
+            error: URL: the server answered 404
+            hint: run the same command again to resume; `--from URL` names another mirror
+        "#]],
     );
 }
 

@@ -186,7 +186,7 @@ fn brought() -> TempDir {
 fn predictions_from_elsewhere_are_results_without_a_model() {
     let folder = brought();
     let said = run(folder.path(), "reproduce --experiment own.toml --data tales -o here");
-    assert!(said.contains("Nothing had changed"), "{said}");
+    assert!(said.contains("Everything is up to date"), "{said}");
     assert!(!folder.path().join("here/models").exists());
     let table = |name: &str| {
         fs::read_to_string(folder.path().join(name).join("report/validation.csv")).unwrap()
@@ -211,7 +211,7 @@ fn predictions_of_answer_are_results_with_the_manifest_of_their_model() {
         .unwrap();
     let line = "reproduce --experiment own.toml --data tales -o here";
     let said = run(folder.path(), line);
-    assert!(said.contains("Nothing had changed"), "{said}");
+    assert!(said.contains("Everything is up to date"), "{said}");
     assert!(said.contains("*.277"), "{said}");
 }
 

@@ -71,10 +71,10 @@ fn a_text_becomes_a_model_and_arpa_and_a_model_again() {
         &folder,
         "lm estimate text -o model",
         &expect![[r#"
-        exit 1
-        error: model: exists already
-        hint: choose another folder, or add `--force`
-    "#]],
+            exit 1
+            error: model: exists already
+            hint: choose another `-o`, or add `--force` to replace it
+        "#]],
     );
 }
 
@@ -87,10 +87,10 @@ fn what_is_no_text_is_named() {
         &folder,
         "lm estimate empty -o out",
         &expect![[r#"
-        exit 1
-        error: nothing to estimate a language model on: expected a sentence, found none
-        hint: a text has one sentence a line
-    "#]],
+            exit 1
+            error: nothing to estimate a language model on: expected a sentence, found none
+            hint: a text has one sentence per line
+        "#]],
     );
     says(
         &folder,
@@ -105,19 +105,19 @@ fn what_is_no_text_is_named() {
         &folder,
         "lm estimate latin -o out",
         &expect![[r#"
-        exit 1
-        error: latin: stream did not contain valid UTF-8
-        hint: is it the right file? expected text in UTF-8
-    "#]],
+            exit 1
+            error: latin: stream did not contain valid UTF-8
+            hint: check that it is the right file: expected text in UTF-8
+        "#]],
     );
     says(
         &folder,
         "lm perplexity model empty",
         &expect![[r#"
-        exit 1
-        error: nothing to estimate a language model on: expected a sentence, found none
-        hint: a text has one sentence a line
-    "#]],
+            exit 1
+            error: nothing to estimate a language model on: expected a sentence, found none
+            hint: a text has one sentence per line
+        "#]],
     );
     assert!(!folder.path().join("out").exists());
 }
@@ -143,19 +143,19 @@ fn what_is_no_model_is_named() {
         &folder,
         "lm check model",
         &expect![[r#"
-        exit 1
-        error: model/ngrams.bin: damaged language model: its checksum is not that of what was written
-        hint: make it anew: train the model again, or import its ARPA file
-    "#]],
+            exit 1
+            error: model/ngrams.bin: corrupt language model: wrong checksum of the body
+            hint: rebuild it: `goldilocks train` trains the model again, `goldilocks lm import` imports its ARPA file
+        "#]],
     );
     says(
         &folder,
         "lm export model -o m.arpa",
         &expect![[r#"
-        exit 1
-        error: model/ngrams.bin: damaged language model: its checksum is not that of what was written
-        hint: make it anew: train the model again, or import its ARPA file
-    "#]],
+            exit 1
+            error: model/ngrams.bin: corrupt language model: wrong checksum of the body
+            hint: rebuild it: `goldilocks train` trains the model again, `goldilocks lm import` imports its ARPA file
+        "#]],
     );
 }
 
@@ -169,10 +169,10 @@ fn a_model_file_that_is_cut_off_or_missing_is_named() {
         &folder,
         "lm perplexity model text",
         &expect![[r#"
-        exit 1
-        error: model/ngrams.bin: damaged language model: expected 390 bytes, found 200
-        hint: make it anew: train the model again, or import its ARPA file
-    "#]],
+            exit 1
+            error: model/ngrams.bin: corrupt language model: expected 390 bytes, found 200
+            hint: rebuild it: `goldilocks train` trains the model again, `goldilocks lm import` imports its ARPA file
+        "#]],
     );
     fs::remove_file(&path).unwrap();
     says(
@@ -181,7 +181,7 @@ fn a_model_file_that_is_cut_off_or_missing_is_named() {
         &expect![[r#"
             exit 1
             error: model/ngrams.bin: damaged model: the file is missing
-            hint: copy the folder again, or run `goldilocks train` again
+            hint: make it with `goldilocks train MODEL --data SET -o MODELDIR`
         "#]],
     );
     fs::create_dir(&path).unwrap();
@@ -212,19 +212,19 @@ fn what_is_no_arpa_file_is_named() {
         &folder,
         "lm import cut.arpa -o out",
         &expect![[r#"
-        exit 1
-        error: cut.arpa:25: not as ARPA files are: expected a probability, 2 words and perhaps a backoff, found `-0.23150578	slept`
-        hint: is the file whole? it begins with `\data\` and ends with `\end\`
-    "#]],
+            exit 1
+            error: cut.arpa:25: invalid ARPA file: expected a probability, 2 words and optionally a backoff, found `-0.23150578	slept`
+            hint: check that the file is complete: it begins with `\data\` and ends with `\end\`
+        "#]],
     );
     says(
         &folder,
         "lm import text -o out",
         &expect![[r#"
-        exit 1
-        error: text:1: not as ARPA files are: expected `\data\`, found `the bear ate the soup .`
-        hint: is the file whole? it begins with `\data\` and ends with `\end\`
-    "#]],
+            exit 1
+            error: text:1: invalid ARPA file: expected `\data\`, found `the bear ate the soup .`
+            hint: check that the file is complete: it begins with `\data\` and ends with `\end\`
+        "#]],
     );
     says(
         &folder,

@@ -39,7 +39,7 @@ fn a_bad_question_stops_or_is_counted() {
     expect![[r#"
         exit 1
         error: cnn/questions/training/2.question:5: the query has no blank: expected the word `@placeholder` once, found it 0 times
-        hint: the missing entity of the query is written `@placeholder`; `--skip-bad` leaves bad questions out
+        hint: the missing entity of the query is written `@placeholder`; `--skip-bad` skips malformed questions and reports how many
     "#]].assert_eq(&run(&["convert", "cnn", "set"]));
     expect![[r#"
         exit 0
@@ -115,7 +115,7 @@ fn questions_are_built_from_articles_and_joined_by_real_ones() {
     expect![[r#"
         exit 1
         error: cnn/questions/training/2.question:5: the query has no blank: expected the word `@placeholder` once, found it 0 times
-        hint: the missing entity of the query is written `@placeholder`; `--skip-bad` leaves bad questions out
+        hint: the missing entity of the query is written `@placeholder`; `--skip-bad` skips malformed questions and reports how many
     "#]].assert_eq(&run(&build));
     expect![[r#"
         exit 0
@@ -130,18 +130,18 @@ fn questions_are_built_from_articles_and_joined_by_real_ones() {
     "#]].assert_eq(&run(&[&build[..], &["--skip-bad"]].concat()));
     expect![[r#"
         exit 1
-        error: --classes: expected no such flag with `--like cnn`: it is about books
+        error: --classes: is about books: it can't be used with `--like cnn`
     "#]]
     .assert_eq(&run(&["build", "--like", "cnn", "--classes", "NE", "-o", "other"]));
     expect![[r#"
         exit 1
-        error: --leads: expected `--like cnn` beside it: it is about news articles
+        error: --leads: is about news articles: expected `--like cnn` with it
     "#]]
     .assert_eq(&run(&["build", "--leads", "2", "-o", "other"]));
     fs::write(folder.path().join("dry.jsonl"), r#"{"sentences":["no entity","at all"]}"#).unwrap();
     expect![[r#"
         exit 1
-        error: no question could be built from 1 article: no `@entity0` of a lead sentence stands in the rest too
+        error: no question could be built from 1 article: no `@entity0` of a lead sentence occurs in the rest too
         hint: `--leads N` asks about more sentences
     "#]].assert_eq(&run(&["build", "--like", "cnn", "dry.jsonl", "-o", "other"]));
 }
@@ -164,5 +164,5 @@ fn models_learn_from_one_set_and_answer_another() {
     let predictions = folder.path().join("run/predictions/memnn-window-selfsup.jsonl");
     assert_eq!(fs::read_to_string(predictions).unwrap().lines().count(), 2);
     let said = run(&reproduce);
-    assert!(said.contains("Nothing had changed"), "{said}");
+    assert!(said.contains("Everything is up to date"), "{said}");
 }

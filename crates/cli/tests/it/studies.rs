@@ -30,11 +30,11 @@ fn what_cannot_be_drawn_shared_out_or_exported_is_told() {
         $ study export study.db -o people
         exit 1
         error: study.db: No such file or directory (os error 2)
-        hint: is the name spelled right? `ls` shows what is there
+        hint: check the spelling of the name
         $ study create study.db --questions tales --annotators 3
         exit 1
         error: annotators: expected from 6 to 10,000 in 2 modes, found 3
-        hint: the copies of a shared question go to different annotators: ask for more of them, or share fewer
+        hint: each annotator answers a shared question once: ask for more annotators, or share fewer questions
         $ study create study.db --questions tales --sample 200
         exit 1
         error: Common Nouns: expected 200 questions, found 195
@@ -42,7 +42,7 @@ fn what_cannot_be_drawn_shared_out_or_exported_is_told() {
         $ study export study.db -o people
         exit 1
         error: study.db: No such file or directory (os error 2)
-        hint: is the name spelled right? `ls` shows what is there
+        hint: check the spelling of the name
         $ study create study.db --questions tales --sample 2 --annotators 6 --seed 3
         exit 0
         study 1 in study.db: 8 questions for 6 annotators, 8 to 8 each
