@@ -217,7 +217,7 @@ fn predictions_of_answer_are_results_with_the_manifest_of_their_model() {
 
 /// Weights that were brought from a faster machine are worth more than a newer program's.
 #[test]
-fn a_model_of_another_version_is_never_trained_anew_unasked() {
+fn a_model_of_other_code_is_never_trained_again_unasked() {
     let folder = TempDir::new().unwrap();
     run(folder.path(), "build -o tales");
     let experiment = "title = 'Own'\ntables = ['validation']\non = ['valid']\n[[rows]]\nmodel = 'embedding-window'\n\
@@ -227,25 +227,22 @@ fn a_model_of_another_version_is_never_trained_anew_unasked() {
     run(folder.path(), line);
     let model = folder.path().join("out/models/embedding-window");
     let manifest = fs::read_to_string(model.join("model.toml")).unwrap();
-    let version = manifest.lines().find(|line| line.starts_with("version")).unwrap();
-    fs::write(model.join("model.toml"), manifest.replace(version, "version = \"0.0.9\"")).unwrap();
+    let code = manifest.lines().find(|line| line.starts_with("code")).unwrap();
+    fs::write(model.join("model.toml"), manifest.replace(code, "code = \"0123\"")).unwrap();
     fs::remove_dir_all(folder.path().join("out/predictions")).unwrap();
     let weights = fs::read(model.join("weights.safetensors")).unwrap();
     let said = goldilocks(folder.path(), &line.split(' ').collect::<Vec<_>>());
     assert!(said.starts_with("exit 1\n"), "{said}");
-    assert!(
-        said.contains("a model of another version") && said.contains("found `0.0.9`"),
-        "{said}"
-    );
+    assert!(said.contains("a model that other code has trained"), "{said}");
     assert!(said.contains("hint: `--any-version`"), "{said}");
     run(folder.path(), &format!("{line} --any-version"));
     assert_eq!(fs::read(model.join("weights.safetensors")).unwrap(), weights);
-    assert!(fs::read_to_string(model.join("model.toml")).unwrap().contains("0.0.9"));
+    assert!(fs::read_to_string(model.join("model.toml")).unwrap().contains("\"0123\""));
     // Settings that are asked for and that it does not have are another matter, and said.
     fs::write(folder.path().join("own.toml"), experiment.replace("dim = 4", "dim = 5")).unwrap();
     fs::remove_dir_all(folder.path().join("out/predictions")).unwrap();
     let said = run(folder.path(), &format!("{line} --any-version"));
-    assert!(said.contains("expected dim `5`, found `4`: made again"), "{said}");
+    assert!(said.contains("dim changed (4 → 5); retraining"), "{said}");
 }
 
 #[test]
@@ -262,13 +259,13 @@ fn other_results_than_the_rows_are_refused_and_kept() {
         said
     };
     let said = refused("max_penalty = \"5\"", "max_penalty = \"3\"");
-    assert!(
-        said.contains("no model here to make them again: max_penalty: expected `5`, found `3`"),
-        "{said}"
-    );
-    let version = text.lines().find(|line| line.starts_with("version")).unwrap();
-    let said = refused(version, "version = \"0.0.9\"");
+    assert!(said.contains("different inputs (max_penalty: expected `5`, found `3`)"), "{said}");
+    let line_of = |key: &str| text.lines().find(|line| line.starts_with(key)).unwrap();
+    let (version, code) = (line_of("version"), line_of("code"));
+    let said = refused(code, "code = \"0123\"");
     assert!(said.contains("hint: `--any-version`"), "{said}");
+    let older = text.replace(code, "code = \"0123\"").replace(version, "version = \"0.0.9\"");
+    fs::write(&note, older).unwrap();
     assert!(folder.path().join("here/predictions/word-distance.jsonl").exists());
     let said = run(folder.path(), &format!("{line} --any-version"));
     assert!(said.contains("made by other versions of the program: 0.0.9"), "{said}");
