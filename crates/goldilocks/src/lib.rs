@@ -92,5 +92,5 @@ struct Readme;
 
 /// So is that of the guide to the library.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/library.md")]
+#[doc = include_str!("../library.md")]
 struct Library;
