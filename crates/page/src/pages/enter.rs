@@ -22,10 +22,7 @@ pub struct Typed {
 
 /// The form; with the right token in the address, the way in.
 pub async fn form(State(site): Shared, Query(typed): Query<Typed>) -> Response {
-    match typed.token.is_empty() {
-        true => ask(&site, ""),
-        false => try_token(&site, &typed.token),
-    }
+    if typed.token.is_empty() { ask(&site, "") } else { try_token(&site, &typed.token) }
 }
 
 /// The form sent.
@@ -35,10 +32,7 @@ pub async fn enter(State(site): Shared, Form(typed): Form<Typed>) -> Answer {
 
 /// Lets nobody by without the cookie, where a token is asked for.
 pub async fn require_researcher(State(site): Shared, request: Request, next: Next) -> Response {
-    match is_researcher(&site, request.headers()) {
-        true => next.run(request).await,
-        false => ask(&site, ""),
-    }
+    if is_researcher(&site, request.headers()) { next.run(request).await } else { ask(&site, "") }
 }
 
 fn is_researcher(site: &Site, headers: &HeaderMap) -> bool {
@@ -51,9 +45,10 @@ fn try_token(site: &Site, typed: &str) -> Response {
     let Some(token) = &site.token else { return with_cookie("/", COOKIE, "", "Strict") };
     // Seals are compared in constant time; tokens are not.
     let seal = site.key.seal(&["researcher", typed.trim()]);
-    match site.key.has_sealed(&["researcher", token], &seal) {
-        true => with_cookie("/", COOKIE, &seal, "Strict"),
-        false => ask(site, "That is not the token."),
+    if site.key.has_sealed(&["researcher", token], &seal) {
+        with_cookie("/", COOKIE, &seal, "Strict")
+    } else {
+        ask(site, "That is not the token.")
     }
 }
 

@@ -76,9 +76,10 @@ pub fn deal(set: &QuestionSet, settings: &Settings) -> Result<Deal> {
 /// that no share holds a question in both.
 fn shares_of_mode(settings: &Settings, number: usize) -> Vec<usize> {
     let (n, modes) = (settings.annotators, settings.modes.len());
-    match settings.every_mode {
-        true => (0..n).map(|share| (share + number * n / modes) % n).collect(),
-        false => (0..n).filter(|share| share % modes == number).collect(),
+    if settings.every_mode {
+        (0..n).map(|share| (share + number * n / modes) % n).collect()
+    } else {
+        (0..n).filter(|share| share % modes == number).collect()
     }
 }
 

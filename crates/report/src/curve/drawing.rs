@@ -221,9 +221,10 @@ impl Curve {
             panel.points.iter().filter(|p| p.is_peak && p.place.encoding != peak.place.encoding);
         let is_higher =
             others.into_iter().all(|other| other.accuracy.accuracy <= peak.accuracy.accuracy);
-        let label_y = match is_higher {
-            true => self.y(peak.accuracy.high) - 5.0,
-            false => self.y(peak.accuracy.low) + 13.0,
+        let label_y = if is_higher {
+            self.y(peak.accuracy.high) - 5.0
+        } else {
+            self.y(peak.accuracy.low) + 13.0
         };
         let label = peak.place.size.map_or(String::new(), |size| format!("b = {size}"));
         let _ = write!(
