@@ -2,6 +2,7 @@
 //! [`QuestionSet::fingerprint`], which identifies a whole set.
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
@@ -13,6 +14,9 @@ use crate::{Question, QuestionSet, Split};
 
 /// The first 8 bytes of SHA-256 over context sentences, query and candidates, one per line.
 pub(crate) type Hash = [u8; 8];
+
+/// How many questions a thread hashes in one go.
+const RUN: usize = 1 << 10;
 
 /// The id of a question: 16 hexadecimal digits, and `#2`, `#3`, … for the second, third, … identical question
 /// of a split.
@@ -55,13 +59,24 @@ impl Question<'_> {
 
     fn hash(&self) -> Hash {
         let mut lines = String::new();
-        self.context.iter().for_each(|sentence| push_line(&mut lines, self.vocabulary, sentence));
-        push_line(&mut lines, self.vocabulary, self.query);
+        self.hash_after(self.hash_of_context(&mut lines), &mut lines)
+    }
+
+    /// The state of the hash after the context, which neighbouring questions share.
+    fn hash_of_context(&self, lines: &mut String) -> Sha256 {
+        lines.clear();
+        self.context.iter().for_each(|sentence| push_line(lines, self.vocabulary, sentence));
+        Sha256::new_with_prefix(lines)
+    }
+
+    fn hash_after(&self, context: Sha256, lines: &mut String) -> Hash {
+        lines.clear();
+        push_line(lines, self.vocabulary, self.query);
         for candidate in self.candidates {
-            push_line(&mut lines, self.vocabulary, std::slice::from_ref(candidate));
+            push_line(lines, self.vocabulary, std::slice::from_ref(candidate));
         }
         let mut hash = Hash::default();
-        hash.copy_from_slice(&Sha256::digest(lines)[..8]);
+        hash.copy_from_slice(&context.chain_update(lines).finalize()[..8]);
         hash
     }
 }
@@ -165,9 +180,27 @@ impl QuestionSet {
 
     /// The hashes of all questions, in their order: `ids.bin`.
     pub(crate) fn hashes(&self) -> &[Hash] {
-        let hash = |index| self.example(index).question.hash();
-        let all = || (0..self.len()).into_par_iter().map(hash).collect();
-        self.id_store().hashes.get_or_init(all)
+        self.id_store().hashes.get_or_init(|| {
+            let starts: Vec<usize> = (0..self.len()).step_by(RUN).collect();
+            let run = |start: usize| self.hashes_of(start..self.len().min(start + RUN));
+            starts.into_par_iter().flat_map_iter(run).collect()
+        })
+    }
+
+    /// The hashes of consecutive questions. Those about one sentence have one context, which is hashed once.
+    fn hashes_of(&self, range: Range<usize>) -> impl Iterator<Item = Hash> {
+        let mut lines = String::new();
+        let mut last: Option<(Range<usize>, Sha256)> = None;
+        range.map(move |index| {
+            let question = self.example(index).question;
+            let context = match last.take() {
+                Some(same) if same.0 == self.context(index) => same,
+                _ => (self.context(index), question.hash_of_context(&mut lines)),
+            };
+            let hash = question.hash_after(context.1.clone(), &mut lines);
+            last = Some(context);
+            hash
+        })
     }
 
     /// The questions with a hash, in their order.

@@ -176,7 +176,10 @@ pub fn read(folder: &Path, options: &OpenOptions) -> Result<QuestionSet> {
 
 /// The contents of `text.bin`, `questions.bin` and `ids.bin`.
 pub fn encode(set: &QuestionSet) -> [Vec<u8>; 3] {
-    [encode_text(set), encode_questions(set), set.hashes().concat()]
+    // Ids are hashed on the other threads while this one writes numbers.
+    let numbers = || (encode_text(set), encode_questions(set));
+    let ((text, questions), ids) = rayon::join(numbers, || set.hashes().concat());
+    [text, questions, ids]
 }
 
 /// The set that [`encode`] was given; without `ids.bin`, ids are computed when they are needed.
