@@ -22,7 +22,7 @@
 //! set.push(NewQuestion {
 //!     context, query: &query, candidates: &candidates,
 //!     answer: None, class: None, split: None, book: None,
-//! })?;
+//! }).expect("a whole question");
 //!
 //! let method = find("word-distance")?;
 //! let settings = Settings::from_text(method, ["max_penalty=5"])?;
