@@ -333,6 +333,10 @@ mod tests {
 
     /// Does nothing unless [`a_process_killed_at_any_time_leaves_a_whole_folder`] starts it.
     #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the process that is started knows its task by them"
+    )]
     fn writes_folders_until_it_is_killed() {
         let Some(path) = std::env::var_os(PLACE) else { return };
         let by = if std::env::var_os(EXCHANGES).is_some() { exchange } else { cannot_exchange };

@@ -3,6 +3,7 @@
 use goldilocks::base::Remedy;
 
 /// Words a remedy.
+#[expect(clippy::too_many_lines, reason = "one arm per remedy")]
 pub fn worded(remedy: &Remedy) -> String {
     match remedy {
         Remedy::BuildQuestions => {

@@ -38,12 +38,13 @@ pub fn convert(
         set = questions::anonymise(&set, seed)?;
     }
     let write = || -> Result<()> {
-        Ok(match format {
+        match format {
             Format::Compact => {
                 compact::write(&set, output, options.manifest(input)?, options.overwrite)?;
             }
             _ => set.write(output, format, options.overwrite)?,
-        })
+        }
+        Ok(())
     };
     during(reporter, "write", output.display().to_string(), write)?;
     Ok(set.len())

@@ -114,7 +114,7 @@ fn explained(
         class: prediction.class,
         split: prediction.split,
         book: prediction.book.clone(),
-        context: question.context.iter().map(|sentence| texts(sentence)).collect(),
+        context: question.context.iter().map(texts).collect(),
         query: texts(question.query),
         candidates: prediction.candidates.clone(),
         scores: prediction.scores.clone(),

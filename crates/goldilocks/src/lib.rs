@@ -46,7 +46,6 @@ mod error;
 mod evaluate;
 pub mod experiments;
 mod explain;
-mod journal;
 pub mod lm;
 #[cfg(feature = "page")]
 mod pages;

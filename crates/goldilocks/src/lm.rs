@@ -56,6 +56,7 @@ pub enum Origin<'a> {
 ///
 /// # Errors
 /// If the folder is there and not to be replaced, or can't be written.
+#[expect(clippy::too_many_arguments, reason = "each is another thing, and none has a default")]
 pub fn save(
     table: &Table,
     origin: Origin<'_>,

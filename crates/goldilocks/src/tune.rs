@@ -154,7 +154,7 @@ fn read(path: &Path) -> Result<Vec<Outcome>> {
         path: path.to_owned(),
         message: error.to_string(),
     };
-    Ok(text.lines().map(serde_json::from_str).collect::<Result<_, _>>().map_err(damaged)?)
+    text.lines().map(serde_json::from_str).collect::<Result<_, _>>().map_err(damaged)
 }
 
 /// The index of the best outcome, the first of equals.

@@ -111,7 +111,7 @@ operations! {
     sum_of_squares ["sum_of_squares"] 1e-5 false,
     sgd_step ["sgd_step"] 1e-6 false,
     adam_step ["adam_step"] 1e-5 false,
-    convert ["to_bf16", "from_bf16"] 0.0 false,
+    convert ["narrow", "widen"] 0.0 false,
 }
 
 fn memory<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
@@ -367,8 +367,8 @@ fn convert<D: Convert>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
     let values: Vec<f32> = (0..n).map(|_| number(draw)).collect();
     let from = device.upload(&values)?;
     let (mut half, mut back) = (device.zeros::<bf16>(n)?, device.zeros::<f32>(n)?);
-    device.to_bf16(half.all_mut(), from.all());
-    device.from_bf16(back.all_mut(), half.all());
+    device.narrow(half.all_mut(), from.all());
+    device.widen(back.all_mut(), half.all());
     let expected: Vec<bf16> = values.iter().map(|&value| bf16::from_f32(value)).collect();
     assert_eq!(device.read(half.all())?, expected, "rounded to the nearest, ties to even");
     Ok(device.read(back.all())?.into_iter().map(f64::from).collect())
@@ -393,9 +393,13 @@ fn difference(expected: &[f64], found: &[f64]) -> f64 {
 /// The greatest difference over all rounds of an operation.
 fn worst<D>(operation: &Operation, device: &D, run: Run<D>) -> f64 {
     let of_round = |round| {
-        let exact = (operation.exact)(&Cpu::default(), &mut draw(operation, round)).unwrap();
+        let exact = (operation.exact)(&Cpu::default(), &mut draw(operation, round))
+            .expect("the CPU does not fail");
         assert!(exact.iter().all(|value| value.is_finite()), "{:?}", operation.names);
-        difference(&exact, &run(device, &mut draw(operation, round)).unwrap())
+        difference(
+            &exact,
+            &run(device, &mut draw(operation, round)).expect("the device does not fail"),
+        )
     };
     (0..ROUNDS).map(of_round).fold(0.0, larger)
 }
@@ -436,7 +440,6 @@ const TF32: f64 = 4e-3;
 
 #[cfg(feature = "cuda")]
 #[test]
-#[expect(clippy::print_stdout, reason = "how far they agree, or that nothing was compared")]
 #[expect(clippy::disallowed_methods, reason = "who runs the tests knows whether there is a GPU")]
 fn the_gpu_computes_what_the_cpu_computes() {
     let is_required = std::env::var("GOLDILOCKS_GPU").is_ok_and(|value| value == "required");

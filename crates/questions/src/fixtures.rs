@@ -75,7 +75,7 @@ pub(crate) fn spelt(set: &QuestionSet) -> Vec<Spelt> {
         words.iter().map(|&word| set.vocabulary().word(word).to_owned()).collect()
     };
     let question = |(index, example): (usize, Example<'_>)| Spelt {
-        context: example.question.context.iter().map(|sentence| strings(sentence)).collect(),
+        context: example.question.context.iter().map(strings).collect(),
         query: strings(example.question.query),
         candidates: strings(example.question.candidates),
         answer: example.answer,
@@ -93,7 +93,7 @@ pub(crate) fn print(example: &Example<'_>) -> String {
     let join = |words: &[WordId]| {
         words.iter().map(|&word| question.word(word)).collect::<Vec<_>>().join(" ")
     };
-    let context: Vec<String> = question.context.iter().map(|words| join(words)).collect();
+    let context: Vec<String> = question.context.iter().map(join).collect();
     let answer = question.word(question.candidates[example.answer.unwrap()]);
     let (query, candidates) = (join(question.query), join(question.candidates));
     format!("{} | {query} | {candidates} | {answer}", context.join(" / "))

@@ -13,6 +13,7 @@ mod id;
 mod inspect;
 pub mod news;
 mod question;
+mod remedies;
 mod sentences;
 mod set;
 mod transform;

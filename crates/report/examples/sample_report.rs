@@ -148,7 +148,7 @@ fn ask(set: &mut QuestionSet, rng: &mut impl Rng, split: Split, class: Option<Wo
         split: Some(split),
         book: Some(book),
     })
-    .unwrap();
+    .expect("a whole question");
 }
 
 /// A simulated run for each of the paper's rows but one, and one beyond the paper.

@@ -43,8 +43,6 @@ pub struct Options {
 
 /// Finds the question, asks the model, prints and draws.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
-    let drawings: [(&Option<PathBuf>, fn(&ExplainedQuestion) -> String); 2] =
-        [(&options.html, ExplainedQuestion::html), (&options.svg, ExplainedQuestion::svg)];
     let (model, _) = load_model(&options.model, DeviceChoice::Cpu, progress)?;
     let selection = options.selection.options();
     let splits = match &options.selection.on[..] {
@@ -56,11 +54,11 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let set = sets::open(&options.set, &selection, splits, progress)?;
     let index = find_question(&set, &options.set, &options.question, &selection)?;
     let looked = goldilocks::explain(&model, &set, index, options.seed)?;
-    for (path, draw) in drawings {
-        if let Some(path) = path {
-            super::check_output(path, options.force)?;
-            write_file(path, &draw(&looked))?;
-        }
+    let html = options.html.as_ref().map(|path| (path, looked.html()));
+    let svg = options.svg.as_ref().map(|path| (path, looked.svg()));
+    for (path, text) in [html, svg].into_iter().flatten() {
+        super::check_output(path, options.force)?;
+        write_file(path, &text)?;
     }
     if options.json {
         super::print(format_args!("{}\n", serde_json::to_string_pretty(&looked)?))

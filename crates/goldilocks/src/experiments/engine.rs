@@ -155,7 +155,7 @@ impl Engine<'_> {
             Ok(looked) => Err(damaged(format!("places beyond the text of `{}`", looked.id))),
             Err(error) => Err(damaged(error.to_string())),
         };
-        Ok(text.lines().map(read).collect::<Result<_, _>>()?)
+        text.lines().map(read).collect()
     }
 
     /// All seeds that a row needs, in order.

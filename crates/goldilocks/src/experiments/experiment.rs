@@ -462,7 +462,7 @@ mod tests {
         let plan = read(rows).unwrap().plan(true).unwrap();
         let changed = |row: usize| plan[row].changed.iter().map(|(k, v)| format!("{k}={v}"));
         assert_eq!(changed(0).collect::<Vec<_>>(), ["dim=16", "epochs=4", "window=9"]);
-        assert_eq!(changed(1).last().as_deref(), Some("ensemble=4"));
+        assert_eq!(changed(1).next_back().as_deref(), Some("ensemble=4"));
         assert_eq!((plan[0].seeds, plan[1].seeds), (3, 1));
         let error = |rows: &str| read(rows).unwrap_err().to_string();
         assert_eq!(

@@ -214,7 +214,7 @@ pub fn follows_words_not_their_numbers(subject: &Subject) -> Checked {
         let question = example.question;
         let query = renumber(question.query);
         let candidates = renumber(question.candidates);
-        let context: Vec<_> = question.context.iter().map(|words| renumber(words)).collect();
+        let context: Vec<_> = question.context.iter().map(&mut renumber).collect();
         let first = other.n_sentences();
         context.into_iter().for_each(|words| _ = other.push_sentence(words));
         other
@@ -227,7 +227,7 @@ pub fn follows_words_not_their_numbers(subject: &Subject) -> Checked {
                 split: None,
                 book: None,
             })
-            .unwrap();
+            .expect("a whole question");
     }
     ensure(some_scores(&model, set)? == some_scores(&model, &other)?, || {
         "the scores depend on the numbers of the words".to_owned()
@@ -363,7 +363,7 @@ fn noise(set: &QuestionSet) -> QuestionSet {
                 split: example.split,
                 book: set.book(index),
             })
-            .unwrap();
+            .expect("a whole question");
     }
     noise
 }

@@ -117,6 +117,7 @@ impl LstmLayer {
     ///
     /// # Shapes
     /// As in [`LstmLayer::forward`]; `outputs` is the gradient of the outputs, (steps · streams) × units.
+    #[expect(clippy::too_many_arguments, reason = "weights, gradients and buffers are apart")]
     pub fn backward<D: Dense + Recurrent>(
         &self,
         weights: &Weights<D>,

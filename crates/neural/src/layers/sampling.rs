@@ -151,6 +151,7 @@ impl<D: Device> SampledSoftmax<D> {
     }
 
     /// As [`Softmax::learn`], with targets that are places in the sample.
+    #[expect(clippy::too_many_arguments, reason = "weights, gradients and buffers are apart")]
     pub(super) fn learn(
         &mut self,
         softmax: &Softmax,

@@ -129,6 +129,7 @@ impl Softmax {
     ///
     /// # Shapes
     /// `inputs` n × dim and their gradient; `targets` and `losses` n.
+    #[expect(clippy::too_many_arguments, reason = "weights, gradients and buffers are apart")]
     pub fn learn<D: Dense + device::Softmax>(
         &self,
         weights: &Weights<D>,
@@ -147,6 +148,7 @@ impl Softmax {
         }
     }
 
+    #[expect(clippy::too_many_arguments, reason = "weights, gradients and buffers are apart")]
     fn learn_all<D: Dense + device::Softmax>(
         &self,
         weights: &Weights<D>,

@@ -226,10 +226,10 @@ pub trait Optimise: Device {
 /// Conversions between element types: a bf16 copy of f32 weights, and back.
 pub trait Convert: Device {
     /// `into = from`, rounded to the nearest bf16, ties to even.
-    fn to_bf16(&self, into: SliceMut<'_, Self::Array<bf16>>, from: Slice<'_, Self::Array<f32>>);
+    fn narrow(&self, into: SliceMut<'_, Self::Array<bf16>>, from: Slice<'_, Self::Array<f32>>);
 
     /// `into = from`, exactly.
-    fn from_bf16(&self, into: SliceMut<'_, Self::Array<f32>>, from: Slice<'_, Self::Array<bf16>>);
+    fn widen(&self, into: SliceMut<'_, Self::Array<f32>>, from: Slice<'_, Self::Array<bf16>>);
 }
 
 /// What is learnt from the rows of a matrix of scores.

@@ -115,8 +115,7 @@ impl NewsBuilder {
         let mut words = |words: &[WordId]| -> Vec<WordId> {
             words.iter().map(|&word| self.set.intern(question.word(word))).collect()
         };
-        let context: Vec<Vec<WordId>> =
-            question.context.iter().map(|sentence| words(sentence)).collect();
+        let context: Vec<Vec<WordId>> = question.context.iter().map(&mut words).collect();
         let query = words(question.query);
         let candidates = words(question.candidates);
         let answer = example.answer.map(|place| candidates[place]);

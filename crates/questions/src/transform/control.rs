@@ -93,7 +93,7 @@ mod tests {
         let line = |words: &[base::WordId]| {
             words.iter().map(|&word| question.word(word)).collect::<Vec<_>>().join(" ")
         };
-        let context: Vec<String> = question.context.iter().map(|sentence| line(sentence)).collect();
+        let context: Vec<String> = question.context.iter().map(line).collect();
         format!("{} | {} at {}", context.join(" / "), line(question.query), question.blank)
     }
 

@@ -301,11 +301,11 @@ impl<R: Real> Optimise for Cpu<R> {
 }
 
 impl<R: Real> Convert for Cpu<R> {
-    fn to_bf16(&self, into: SliceMut<'_, Pages<bf16>>, from: Slice<'_, Pages<f32>>) {
+    fn narrow(&self, into: SliceMut<'_, Pages<bf16>>, from: Slice<'_, Pages<f32>>) {
         into.get().convert_from_f32_slice(from.get());
     }
 
-    fn from_bf16(&self, into: SliceMut<'_, Pages<f32>>, from: Slice<'_, Pages<bf16>>) {
+    fn widen(&self, into: SliceMut<'_, Pages<f32>>, from: Slice<'_, Pages<bf16>>) {
         from.get().convert_to_f32_slice(into.get());
     }
 }

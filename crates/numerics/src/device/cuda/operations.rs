@@ -348,13 +348,13 @@ impl Optimise for Cuda {
 }
 
 impl Convert for Cuda {
-    fn to_bf16(&self, into: SliceMut<'_, CudaArray<bf16>>, from: Slice<'_, Reals>) {
+    fn narrow(&self, into: SliceMut<'_, CudaArray<bf16>>, from: Slice<'_, Reals>) {
         assert_eq!(into.len, from.len, "equally many numbers");
         let n = into.len;
         self.each(n, &kernels::ToBf16 { into: into.into(), from: from.into(), n: n as i64 });
     }
 
-    fn from_bf16(&self, into: SliceMut<'_, Reals>, from: Slice<'_, CudaArray<bf16>>) {
+    fn widen(&self, into: SliceMut<'_, Reals>, from: Slice<'_, CudaArray<bf16>>) {
         assert_eq!(into.len, from.len, "equally many numbers");
         let n = into.len;
         self.each(n, &kernels::FromBf16 { into: into.into(), from: from.into(), n: n as i64 });

@@ -1,5 +1,7 @@
 //! A model and questions → predictions, in memory or in a file that grows as they come.
 
+mod journal;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,7 +10,7 @@ use models::{Model, Provenance};
 use questions::{Control, QuestionSet, Split};
 use serde::{Deserialize, Serialize};
 
-use crate::journal::Journal;
+use self::journal::Journal;
 use crate::progress::check_cancelled;
 use crate::{Event, Reporter, Result, Warning};
 
