@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use anyhow::Result;
 use goldilocks::models::DeviceChoice;
 use goldilocks::questions::Split;
-use goldilocks::report::ExplainedQuestion;
 use goldilocks::{find_question, load_model, question_number, sets, write_file};
 
 use crate::args::{self, SelectionArgs};
