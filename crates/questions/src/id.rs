@@ -59,16 +59,11 @@ impl Question<'_> {
 
     fn hash(&self) -> Hash {
         let mut lines = String::new();
-        self.hash_after(self.hash_of_context(&mut lines), &mut lines)
+        self.context.iter().for_each(|sentence| push_line(&mut lines, self.vocabulary, sentence));
+        self.hash_after(Sha256::new_with_prefix(&lines), &mut lines)
     }
 
-    /// The state of the hash after the context, which neighbouring questions share.
-    fn hash_of_context(&self, lines: &mut String) -> Sha256 {
-        lines.clear();
-        self.context.iter().for_each(|sentence| push_line(lines, self.vocabulary, sentence));
-        Sha256::new_with_prefix(lines)
-    }
-
+    /// The hash whose state after the context is this.
     fn hash_after(&self, context: Sha256, lines: &mut String) -> Hash {
         lines.clear();
         push_line(lines, self.vocabulary, self.query);
@@ -89,6 +84,29 @@ fn push_line(lines: &mut String, vocabulary: &Vocabulary, words: &[WordId]) {
         lines.push_str(vocabulary.word(word));
     }
     lines.push('\n');
+}
+
+/// Sentences of a set as lines of text, from `first` on.
+#[derive(Default)]
+struct SpeltSentences {
+    first: usize,
+    lines: String,
+    ends: Vec<usize>,
+}
+
+impl SpeltSentences {
+    /// The lines of some sentences; those that were spelt before are not spelt again.
+    fn lines(&mut self, set: &QuestionSet, range: Range<usize>) -> &str {
+        if !(self.first..=self.first + self.ends.len()).contains(&range.start) {
+            *self = Self { first: range.start, ..Self::default() };
+        }
+        for sentence in self.first + self.ends.len()..range.end {
+            push_line(&mut self.lines, set.vocabulary(), set.sentence(sentence));
+            self.ends.push(self.lines.len());
+        }
+        let end = |n: usize| n.checked_sub(1).map_or(0, |last| self.ends[last]);
+        &self.lines[end(range.start - self.first)..end(range.end - self.first)]
+    }
 }
 
 /// The ids of a set: read from a file or computed when first asked for, then kept.
@@ -187,17 +205,22 @@ impl QuestionSet {
         })
     }
 
-    /// The hashes of consecutive questions. Those about one sentence have one context, which is hashed once.
+    /// The hashes of consecutive questions. Those about one sentence have one context, which is hashed once;
+    /// neighbouring contexts overlap, so each sentence is spelt once.
     fn hashes_of(&self, range: Range<usize>) -> impl Iterator<Item = Hash> {
         let mut lines = String::new();
+        let mut spelt = SpeltSentences::default();
         let mut last: Option<(Range<usize>, Sha256)> = None;
         range.map(move |index| {
-            let question = self.example(index).question;
             let context = match last.take() {
                 Some(same) if same.0 == self.context(index) => same,
-                _ => (self.context(index), question.hash_of_context(&mut lines)),
+                _ => {
+                    let context = self.context(index);
+                    let hash = Sha256::new_with_prefix(spelt.lines(self, context.clone()));
+                    (context, hash)
+                }
             };
-            let hash = question.hash_after(context.1.clone(), &mut lines);
+            let hash = self.example(index).question.hash_after(context.1.clone(), &mut lines);
             last = Some(context);
             hash
         })
