@@ -17,7 +17,7 @@ fuzz_target!(|input: &[u8]| {
         check(&set);
     }
     if let Ok((mut articles, _)) = NewsArticle::read(input, Path::new("fuzz.jsonl"), true) {
-        allocate(&mut articles, 1);
+        assign_splits(&mut articles, 1);
         let mut builder = NewsBuilder::new(1, 2);
         for article in &articles {
             builder.push(article);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use questions::news::{NEWS, NewsArticle, NewsBuilder, allocate};
+use questions::news::{NEWS, NewsArticle, NewsBuilder, assign_splits};
 use questions::{QuestionSet, Split, compact};
 use serde::Serialize;
 
@@ -83,7 +83,7 @@ fn read_and_build(options: &NewsOptions, reporter: &dyn Reporter) -> Result<News
     if options.articles.is_empty() {
         articles = NewsArticle::read(NEWS.as_bytes(), "news.jsonl".as_ref(), false)?.0;
     }
-    allocate(&mut articles, options.seed);
+    assign_splits(&mut articles, options.seed);
     let mut builder = NewsBuilder::new(options.seed, options.leads);
     for article in &articles {
         builder.push(article)?;

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use corpus::{Book, Entity, PartOfSpeech, Word};
-use goldilocks_questions::{Builder, Instance, Rules, WordClass};
+use goldilocks_questions::{Blank, Builder, Rules, WordClass};
 use rayon::prelude::*;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -66,11 +66,11 @@ fn compare(builder: &Builder<'_>, first: &Path, second: &Path) -> Result<[[usize
 
     let mut counts = [[0; 3]; 4];
     let mut expected = HashSet::new();
-    for Instance { sentence, place, class } in builder.instances(&first) {
+    for Blank { sentence, place, class } in builder.instances(&first) {
         counts[class as usize][0] += 1;
         expected.insert((first_starts[sentence] + place, class));
     }
-    for Instance { sentence, place, class } in builder.instances(&second) {
+    for Blank { sentence, place, class } in builder.instances(&second) {
         let word = second_starts[sentence] + place;
         if (begin..=end).contains(&word) {
             counts[class as usize][1] += 1;

@@ -203,7 +203,7 @@ fn set(sentences: &[Vec<&str>], draws: &[Draw]) -> QuestionSet {
             .unwrap();
         let is_plain = draw.candidates.iter().all(|word| !word.is_empty() && !word.contains('|'));
         if draw.has_empty_fields && is_plain {
-            set.keep_candidate_field(question, format!("{}||", draw.candidates.join("|")));
+            set.set_raw_candidates(question, format!("{}||", draw.candidates.join("|")));
         }
     }
     set

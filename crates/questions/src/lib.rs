@@ -20,8 +20,8 @@ mod transform;
 
 pub use base::{Selection, Split, WordClass};
 pub use build::{
-    BookQuestions, Builder, Built, CandidateOrder, Counts, FillUp, Instance, Per, Rules, Shortfall,
-    SplitFile, draw_splits,
+    Blank, BookQuestions, BuildOutput, Builder, CandidateOrder, Counts, FillUp, RepeatedWords,
+    Rules, Shortfall, SplitFile, draw_splits,
 };
 pub use error::{At, Error, LineError, Result};
 pub use explanation::{Explanation, Span};

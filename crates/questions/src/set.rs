@@ -324,7 +324,7 @@ impl QuestionSet {
 
     /// Takes the words of a part into this vocabulary and renumbers them in the part, which is left
     /// without a vocabulary of its own.
-    pub(crate) fn adopt(&mut self, part: &mut QuestionSet) {
+    pub(crate) fn absorb_vocabulary(&mut self, part: &mut QuestionSet) {
         let words = std::mem::take(&mut part.vocabulary);
         let vocabulary = Arc::make_mut(&mut self.vocabulary);
         let numbers: Vec<WordId> = words.iter().map(|word| vocabulary.intern(word)).collect();
@@ -339,7 +339,7 @@ impl QuestionSet {
     }
 
     /// Keeps the candidate field of a question as its file had it.
-    pub(crate) fn keep_candidate_field(&mut self, index: usize, field: String) {
+    pub(crate) fn set_raw_candidates(&mut self, index: usize, field: String) {
         self.candidate_fields.insert(index, field);
     }
 }

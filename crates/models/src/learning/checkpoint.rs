@@ -57,9 +57,9 @@ impl Record {
         let mut best = 0;
         let mut highest = f64::NEG_INFINITY;
         for (place, epoch) in self.epochs.iter().enumerate() {
-            let merit = epoch.valid.merit().unwrap_or(highest);
-            if merit > highest || epoch.valid.merit().is_none() {
-                (best, highest) = (place + 1, merit);
+            let score = epoch.valid.score().unwrap_or(highest);
+            if score > highest || epoch.valid.score().is_none() {
+                (best, highest) = (place + 1, score);
             }
         }
         best
@@ -139,7 +139,7 @@ impl<'a> Checkpoints<'a> {
 
     fn read(&self, epoch: usize, shapes: &[Shape<'_>]) -> Result<Vec<Table<f32>>> {
         let path = self.weights_of(epoch);
-        weights_file::take(&path, weights::read(&path)?, shapes)
+        weights_file::extract_tables(&path, weights::read(&path)?, shapes)
     }
 
     /// Writes the state after the last epoch of the record.

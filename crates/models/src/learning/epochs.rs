@@ -76,7 +76,7 @@ pub(crate) trait Learner {
     ///
     /// # Errors
     /// If the device fails.
-    fn fetch(&mut self) -> Result<()> {
+    fn download(&mut self) -> Result<()> {
         Ok(())
     }
 
@@ -84,7 +84,7 @@ pub(crate) trait Learner {
     ///
     /// # Errors
     /// If the device fails.
-    fn put(&mut self) -> Result<()> {
+    fn upload(&mut self) -> Result<()> {
         Ok(())
     }
 }
@@ -110,7 +110,7 @@ pub(crate) struct Validation {
 
 impl Validation {
     /// What the best epoch has most of.
-    pub fn merit(&self) -> Option<f64> {
+    pub fn score(&self) -> Option<f64> {
         self.accuracy.or(self.loss.map(|loss| -loss))
     }
 }
@@ -132,14 +132,14 @@ pub(crate) fn run(
     let mut best: Option<Vec<Table<f32>>> = None;
     if let Some(checkpoints) = &checkpoints {
         (record, best) = checkpoints.resume(&mut learner.tables(), training.reporter)?;
-        learner.put()?;
+        learner.upload()?;
     }
     while record.epochs.len() < schedule.epochs && record.n_since_best() < schedule.patience {
         if best.is_none() && !record.epochs.is_empty() {
             best = Some(learner.tables().into_iter().map(|(_, table)| table.clone()).collect());
         }
         let loss = one_epoch(learner, schedule, &record.epochs, settings, training)?;
-        learner.fetch()?;
+        learner.download()?;
         record.push(loss, learner.validate()?);
         if record.n_since_best() == 0 {
             best = None;
@@ -153,7 +153,7 @@ pub(crate) fn run(
         for ((_, table), best) in learner.tables().into_iter().zip(best) {
             *table = best;
         }
-        learner.put()?;
+        learner.upload()?;
     }
     Ok(record.epochs)
 }

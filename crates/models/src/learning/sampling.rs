@@ -71,7 +71,7 @@ pub(crate) struct InclusionSampler {
     inclusion: Vec<f64>,
 }
 
-pub(crate) struct Drawn {
+pub(crate) struct SampledRows {
     /// Rows of U in their order.
     pub rows: Vec<u32>,
     /// What is added to the score of each: −ln π, or [`NEVER`] where it is there as an answer only.
@@ -94,12 +94,12 @@ impl InclusionSampler {
         Self { inclusion: weights.iter().map(|w| (high * w).min(1.0)).collect() }
     }
 
-    pub fn draw(&self, answers: &[u32], rng: &mut ChaCha8Rng) -> Drawn {
+    pub fn draw(&self, answers: &[u32], rng: &mut ChaCha8Rng) -> SampledRows {
         let mut answers = answers.to_vec();
         answers.sort_unstable();
         answers.dedup();
         let mut answers = answers.into_iter().peekable();
-        let mut drawn = Drawn { rows: Vec::new(), offsets: Vec::new() };
+        let mut drawn = SampledRows { rows: Vec::new(), offsets: Vec::new() };
         for (row, &inclusion) in (0u32..).zip(&self.inclusion) {
             let is_answer = answers.next_if_eq(&row).is_some();
             let enters = inclusion >= 1.0 || f64::from(rng.next_u32()) < inclusion * 2f64.powi(32);

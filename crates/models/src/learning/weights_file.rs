@@ -91,11 +91,11 @@ pub(crate) fn read_tables(
         let reason = format!("weights of another dictionary: expected {expected}, found {found}");
         return Err(Error::Damaged { path, line: None, reason });
     }
-    take(&path, weights, shapes)
+    extract_tables(&path, weights, shapes)
 }
 
 /// The tables of some names and dimensions, rows × dim, among those that a file has.
-pub(crate) fn take(
+pub(crate) fn extract_tables(
     path: &Path,
     mut weights: Weights,
     shapes: &[(&str, usize, usize)],

@@ -5,7 +5,9 @@ use std::ops::Range;
 use questions::{Question, Sentences};
 
 use crate::Result;
-use crate::memories::windows::{Around, Encoding, KnownWords, Layout, Memories, Unit, with_middle};
+use crate::memories::windows::{
+    Encoding, KnownWords, Layout, Memories, Unit, WindowsAround, with_middle,
+};
 
 /// Which parts of a question are phrases.
 #[derive(Clone, Debug)]
@@ -109,11 +111,11 @@ impl Format {
             Self::Query => Phrases { query: rows(question.query), ..Phrases::default() },
             Self::QueryWindow(layout) => {
                 let alone = Question { context: Sentences::default(), ..*question };
-                windows.read(&alone, words, layout, Around::Candidates);
+                windows.read(&alone, words, layout, WindowsAround::Candidates);
                 Phrases { query: windows.query.clone(), ..Phrases::default() }
             }
             Self::Windows(layout) => {
-                windows.read(question, words, layout, Around::Candidates);
+                windows.read(question, words, layout, WindowsAround::Candidates);
                 let mut phrases = Phrases { query: windows.query.clone(), ..Phrases::default() };
                 (0..windows.len()).for_each(|i| phrases.push(windows.rows(i).iter().copied()));
                 phrases
@@ -133,7 +135,7 @@ impl Format {
             Self::ContextAndQuery | Self::Query | Self::QueryWindow(_) => Vec::new(),
             Self::Windows(layout) => {
                 let mut windows = Memories::default();
-                windows.read(question, words, layout, Around::Candidates);
+                windows.read(question, words, layout, WindowsAround::Candidates);
                 let mentions = windows.instances.iter().zip(&windows.candidates);
                 let origin = |(&instance, &candidate): (&u32, &u16)| {
                     let place = instance as usize;

@@ -149,7 +149,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::{one_question, texts};
-    use crate::memories::windows::{Around, Encoding, KnownWords, Layout, Unit};
+    use crate::memories::windows::{Encoding, KnownWords, Layout, Unit, WindowsAround};
     use crate::words::lowercase::Lowercase;
 
     proptest! {
@@ -169,7 +169,7 @@ mod tests {
             let mut memories = Memories::default();
             let lowercase = Lowercase::new(set.vocabulary());
             let words = KnownWords { lowercase: &lowercase, rows: &rows };
-            memories.read(&set.example(0).question, &words, &layout, Around::AllWords);
+            memories.read(&set.example(0).question, &words, &layout, WindowsAround::AllWords);
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let table = Table::<f64>::normal(layout.n_rows(), 4, 1.0, &mut rng);
             let mut matching = Matching::default();

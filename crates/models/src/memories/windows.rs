@@ -81,7 +81,7 @@ pub(crate) enum Unit {
 
 /// Which words have windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Around {
+pub(crate) enum WindowsAround {
     /// Mentions of candidates.
     Candidates,
     /// All words of the context (Appendix E).
@@ -230,7 +230,7 @@ impl Memories {
         question: &Question<'_>,
         words: &KnownWords<'_>,
         layout: &Layout,
-        around: Around,
+        around: WindowsAround,
     ) {
         self.find_mentions(question, words, layout.max_memories, around);
         self.rows.clear();
@@ -248,7 +248,7 @@ impl Memories {
         question: &Question<'_>,
         words: &KnownWords<'_>,
         max_memories: Option<usize>,
-        around: Around,
+        around: WindowsAround,
     ) {
         self.text.clear();
         self.text.extend_from_slice(question.context.words());
@@ -262,7 +262,7 @@ impl Memories {
         self.instances.clear();
         for (place, word) in self.text.iter().enumerate() {
             let candidate = self.candidate_of[word.index()];
-            if candidate != NO_CANDIDATE || around == Around::AllWords {
+            if candidate != NO_CANDIDATE || around == WindowsAround::AllWords {
                 self.candidates.push(candidate);
                 self.instances.push(place as u32);
             }
@@ -311,7 +311,7 @@ mod tests {
     use crate::fixture::{one_question, texts};
 
     /// The memories with the number of each word in the set as its row; the blank's is 0 like padding.
-    fn read(set: &QuestionSet, layout: &Layout, around: Around) -> Memories {
+    fn read(set: &QuestionSet, layout: &Layout, around: WindowsAround) -> Memories {
         let lowercase = Lowercase::new(set.vocabulary());
         let rows: Vec<u32> = (0..set.vocabulary().len() as u32).collect();
         let words = KnownWords { lowercase: &lowercase, rows: &rows };
@@ -343,7 +343,7 @@ mod tests {
         let set = one_question(&["Fox saw", "the hen"], "saw XXXXX .", &["hen", "fox", "owl"]);
         let mut layout = layout(&set, 3, Encoding::Positions, Unit::Windows);
         let d = layout.dictionary_rows;
-        let memories = read(&set, &layout, Around::Candidates);
+        let memories = read(&set, &layout, WindowsAround::Candidates);
         assert_eq!((&memories.candidates[..], &memories.instances[..]), (&[1, 0][..], &[0, 3][..]));
         assert_eq!(words(&set, memories.rows(0), d), "_ Fox saw");
         assert_eq!(words(&set, memories.rows(1), d), "the hen _");
@@ -355,9 +355,9 @@ mod tests {
         );
 
         layout.max_memories = Some(1);
-        assert_eq!(read(&set, &layout, Around::Candidates).instances, [3]);
+        assert_eq!(read(&set, &layout, WindowsAround::Candidates).instances, [3]);
         layout.max_memories = None;
-        let all = read(&set, &layout, Around::AllWords);
+        let all = read(&set, &layout, WindowsAround::AllWords);
         assert_eq!(all.candidates, [1, NO_CANDIDATE, NO_CANDIDATE, 0]);
         assert_eq!(words(&set, all.rows(2), d), "saw the hen");
     }
@@ -367,7 +367,7 @@ mod tests {
         let set =
             one_question(&["hen and Fox .", "", "the", "a fox"], "XXXXX ran", &["fox", "hen"]);
         let layout = layout(&set, 3, Encoding::Positions, Unit::Sentences);
-        let memories = read(&set, &layout, Around::Candidates);
+        let memories = read(&set, &layout, WindowsAround::Candidates);
         let texts: Vec<String> = (0..memories.len())
             .map(|memory| words(&set, memories.rows(memory), layout.dictionary_rows))
             .collect();
@@ -389,7 +389,7 @@ mod tests {
             let set = one_question(&lines, &query, &names);
             let encoding = if is_bag { Encoding::Bag } else { Encoding::Positions };
             let layout = layout(&set, 2 * half + 1, encoding, Unit::Windows);
-            let memories = read(&set, &layout, Around::Candidates);
+            let memories = read(&set, &layout, WindowsAround::Candidates);
             let lower = |text: &str| text.to_lowercase();
             let text: Vec<&str> = lines.iter().flat_map(|line| line.split_whitespace()).collect();
             let mut expected = Vec::new();

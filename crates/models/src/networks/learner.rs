@@ -99,12 +99,12 @@ impl<P: Pieces> Learner for NetworkLearner<'_, P> {
         self.tables.iter_mut().map(|(name, table)| (name.as_str(), table)).collect()
     }
 
-    fn fetch(&mut self) -> Result<()> {
+    fn download(&mut self) -> Result<()> {
         self.tables = self.trainer.checkpoint()?;
         Ok(())
     }
 
-    fn put(&mut self) -> Result<()> {
+    fn upload(&mut self) -> Result<()> {
         Ok(self.trainer.restore(&self.tables)?)
     }
 }

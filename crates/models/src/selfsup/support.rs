@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::Training;
     use crate::fixture::{Asked, set_of};
-    use crate::memories::windows::{Around, Encoding, KnownWords, Layout, Unit};
+    use crate::memories::windows::{Encoding, KnownWords, Layout, Unit, WindowsAround};
     use crate::words::lowercase::Lowercase;
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
             dictionary_rows: dictionary.n_rows(),
         };
         let mut memories = Memories::default();
-        memories.read(&part.example(0).question, &words, &layout, Around::Candidates);
+        memories.read(&part.example(0).question, &words, &layout, WindowsAround::Candidates);
         let is_fox = |memory: usize| memories.candidates[memory] == 0;
         assert_eq!(frequencies.nearest(&memories, is_fox), Some(1));
         // sly fox . : (ln 3)² / √(3 (ln 3)²), all of whose words weigh ln 3.

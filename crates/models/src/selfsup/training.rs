@@ -11,7 +11,7 @@ use crate::learning::epochs::{self, Learner, MiniBatch, Validation};
 use crate::learning::options::Optimiser;
 use crate::learning::sampling::FrequencySampler;
 use crate::memories::matching::{Errors, Matching, embed};
-use crate::memories::windows::{Around, KnownWords, Memories};
+use crate::memories::windows::{KnownWords, Memories, WindowsAround};
 use crate::selfsup::all_targets::AllTargets;
 use crate::selfsup::loss::{highest, loss};
 use crate::selfsup::settings::Config;
@@ -73,8 +73,8 @@ pub(crate) fn learn(
     let mut learner = SelfSupervised {
         asked,
         around: match variant {
-            Variant::CandidateWindows => Around::Candidates,
-            _ => Around::AllWords,
+            Variant::CandidateWindows => WindowsAround::Candidates,
+            _ => WindowsAround::AllWords,
         },
         lowercase: Lowercase::new(vocabulary),
         rows: dictionary.rows_of(vocabulary),
@@ -129,7 +129,7 @@ type OfPart = fn(&PartOfBatch<f32>) -> &Gradient<f32>;
 struct SelfSupervised<'a> {
     model: &'a mut WindowMemory,
     asked: Asked<'a>,
-    around: Around,
+    around: WindowsAround,
     lowercase: Lowercase,
     rows: Vec<u32>,
     /// U, where the answer is compared with all words.
@@ -369,7 +369,8 @@ mod tests {
             let rows: Vec<u32> = (0..dictionary_rows as u32).collect();
             let words = KnownWords { lowercase: &lowercase, rows: &rows };
             let has_targets = method.name == ALL_TARGETS.name;
-            let around = if has_targets { Around::AllWords } else { Around::Candidates };
+            let around =
+                if has_targets { WindowsAround::AllWords } else { WindowsAround::Candidates };
             let n_rows = layout.n_rows();
             let table = Table::zeros(n_rows, DIM);
             let decode = Table::zeros(dictionary_rows, DIM);

@@ -12,7 +12,7 @@ use crate::contract::scorer::{PerQuestion, ScoreQuestion};
 use crate::learning::softmax::softmax;
 use crate::learning::weights_file;
 use crate::memories::matching::Matching;
-use crate::memories::windows::{Around, KnownWords, Layout, Memories};
+use crate::memories::windows::{KnownWords, Layout, Memories, WindowsAround};
 use crate::selfsup::loss::highest;
 use crate::selfsup::settings::Config;
 use crate::words::case::break_case_ties;
@@ -76,7 +76,7 @@ impl WindowMemory {
     /// Fills in the attention on each memory.
     fn attend(&self, question: &Question<'_>, words: &KnownWords<'_>, buffers: &mut Buffers) {
         let Buffers { memories, matching, attention } = buffers;
-        memories.read(question, words, &self.layout, Around::Candidates);
+        memories.read(question, words, &self.layout, WindowsAround::Candidates);
         matching.score(&self.embeddings, memories);
         self.config.add_time(&mut matching.scores);
         // Eq. (1): α_i = exp(c_i·q) / Σ_j exp(c_j·q).

@@ -7,7 +7,7 @@
 use numerics::{Gradient, Real, Table, Update, apply, apply_adagrad, axpy, dot};
 
 use crate::learning::softmax::softmax;
-use crate::soft::dictionary_softmax::{Decoded, Decoding};
+use crate::soft::dictionary_softmax::{Decoding, OutputGradients};
 
 /// U as rows of a table.
 pub(crate) struct Decode<'a, R: Real> {
@@ -26,7 +26,7 @@ pub(crate) fn descend<R: Real>(
     batch: &Decoding<'_, R>,
     candidates: &[Vec<u32>],
     rate: R,
-) -> Decoded<R> {
+) -> OutputGradients<R> {
     let Decode { table, first, squares } = decode;
     let dim = table.dim();
     let mut gradient = Gradient::new(table.rows(), dim);
@@ -59,5 +59,5 @@ pub(crate) fn descend<R: Real>(
         0 => apply(table, -rate, &[&gradient]),
         _ => apply_adagrad(table, squares, -rate, &[&gradient]),
     }
-    Decoded { loss, states }
+    OutputGradients { loss, states }
 }

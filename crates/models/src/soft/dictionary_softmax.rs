@@ -42,7 +42,7 @@ pub(crate) struct Decode<'a, R> {
 }
 
 /// What the output layer gives back.
-pub(crate) struct Decoded<R> {
+pub(crate) struct OutputGradients<R> {
     /// The sum of −ln â(a) over the mini-batch.
     pub loss: f64,
     /// dL/dq^{K+1} of each question: n × p.
@@ -57,7 +57,7 @@ impl Output {
         batch: &Decoding<'_, R>,
         rate: R,
         rng: &mut ChaCha8Rng,
-    ) -> Decoded<R> {
+    ) -> OutputGradients<R> {
         let dim = batch.states.len() / batch.answers.len();
         match self {
             Self::Exact => {
@@ -118,7 +118,7 @@ struct Block<R> {
 }
 
 impl<R: Real> Rows<'_, R> {
-    fn descend(&self, decode: Decode<'_, R>, states: &[R], rate: R) -> Decoded<R> {
+    fn descend(&self, decode: Decode<'_, R>, states: &[R], rate: R) -> OutputGradients<R> {
         let n = self.targets.len();
         let dim = states.len() / n;
         let Decode { rows, squares } = decode;
@@ -155,7 +155,7 @@ impl<R: Real> Rows<'_, R> {
                 sum.iter_mut().zip(&part[question * dim..]).for_each(|(sum, &x)| *sum += x);
             }
         });
-        Decoded { loss, states }
+        OutputGradients { loss, states }
     }
 
     /// The answers in a block of rows from `first` on: (question, row of the block).
@@ -256,7 +256,7 @@ mod tests {
         decode: &Table<f64>,
         states: &Table<f64>,
         answers: &[u32],
-    ) -> (Decoded<f64>, Table<f64>) {
+    ) -> (OutputGradients<f64>, Table<f64>) {
         let mut moved = decode.clone();
         let batch = Decoding { states: states.values(), answers };
         let plain = Decode { rows: moved.values_mut(), squares: &mut [] };

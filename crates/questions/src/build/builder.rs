@@ -21,8 +21,8 @@ use crate::build::candidates::ContextWords;
 use crate::build::classes::Classifier;
 use crate::build::counts::{Counts, Sampler, Shortfall};
 use crate::{
-    BLANK, BLANK_WORD, BookText, CandidateOrder, Error, FillUp, LineError, NewQuestion, Per,
-    QuestionSet, Result, Rules, Split, WordClass,
+    BLANK, BLANK_WORD, BookText, CandidateOrder, Error, FillUp, LineError, NewQuestion,
+    QuestionSet, RepeatedWords, Result, Rules, Split, WordClass,
 };
 use base::seeds::{Use, generator};
 
@@ -35,7 +35,7 @@ pub struct Builder<'k> {
 
 /// A word of a book that can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Instance {
+pub struct Blank {
     /// The query, as a place among the book's sentences.
     pub sentence: usize,
     /// The missing word, as a place in the query.
@@ -49,7 +49,7 @@ pub struct BookQuestions {
     name: String,
     split: Split,
     text: Text,
-    instances: Vec<Instance>,
+    instances: Vec<Blank>,
     candidates: Vec<WordId>,
     candidate_ends: Vec<u32>,
     n_refused: usize,
@@ -57,7 +57,7 @@ pub struct BookQuestions {
 
 /// The questions of all books.
 #[derive(Debug)]
-pub struct Built {
+pub struct BuildOutput {
     /// The questions and the books' running text: training before validation before test, books by name,
     /// questions by the place of their missing word.
     pub set: QuestionSet,
@@ -108,7 +108,7 @@ impl<'k> Builder<'k> {
     }
 
     /// Every word of the book that can be asked for, in order: what two taggers can be compared by.
-    pub fn instances(&self, book: &Book) -> Vec<Instance> {
+    pub fn instances(&self, book: &Book) -> Vec<Blank> {
         let mut instances = Vec::new();
         self.walk(&self.intern(book), |instance, _| instances.push(instance));
         instances
@@ -129,7 +129,7 @@ impl<'k> Builder<'k> {
         let mut n_refused = 0;
         let book_random = generator(self.seed, Use::Book, &[&book.name]);
         self.walk(&text, |instance, context| {
-            let Instance { sentence, place, class } = instance;
+            let Blank { sentence, place, class } = instance;
             let answer = text.words[text.words_of(sentence)][place];
             let mut random = book_random.clone();
             random.set_stream((sentence as u64) << 32 | place as u64);
@@ -157,7 +157,7 @@ impl<'k> Builder<'k> {
     ///
     /// # Errors
     /// If two books have the same name, or there is no question at all.
-    pub fn finish(&self, books: Vec<BookQuestions>, counts: Counts) -> Result<Built> {
+    pub fn finish(&self, books: Vec<BookQuestions>, counts: Counts) -> Result<BuildOutput> {
         let mut books = books;
         books.sort_by(|a, b| (a.split, &a.name).cmp(&(b.split, &b.name)));
         let mut names: Vec<&str> = books.iter().map(|book| book.name.as_str()).collect();
@@ -202,7 +202,7 @@ impl<'k> Builder<'k> {
                 }
             }
         }
-        Ok(Built { set, shortfalls, n_refused })
+        Ok(BuildOutput { set, shortfalls, n_refused })
     }
 
     fn intern(&self, book: &Book) -> Text {
@@ -227,7 +227,7 @@ impl<'k> Builder<'k> {
     }
 
     /// Shows every instance together with its context, in order.
-    fn walk(&self, text: &Text, mut show: impl FnMut(Instance, &ContextWords)) {
+    fn walk(&self, text: &Text, mut show: impl FnMut(Blank, &ContextWords)) {
         let length = self.rules.context_sentences;
         let mut context = ContextWords::new(text.vocabulary.len());
         for chapter in text.chapters() {
@@ -249,7 +249,7 @@ impl<'k> Builder<'k> {
         text: &Text,
         sentence: usize,
         context: &ContextWords,
-        show: &mut impl FnMut(Instance, &ContextWords),
+        show: &mut impl FnMut(Blank, &ContextWords),
     ) {
         let query = &text.words[text.words_of(sentence)];
         if text.vocabulary.get(BLANK_WORD).is_some_and(|blank| query.contains(&blank)) {
@@ -258,14 +258,14 @@ impl<'k> Builder<'k> {
         let mut asked = Vec::new();
         for (place, word, class) in text.classed_words(sentence) {
             let may_ask = match self.rules.per {
-                Per::Distinct => !asked.contains(&(word, class)),
-                Per::Token => true,
-                Per::Once => query.iter().filter(|&&other| other == word).count() == 1,
+                RepeatedWords::Distinct => !asked.contains(&(word, class)),
+                RepeatedWords::Token => true,
+                RepeatedWords::Once => query.iter().filter(|&&other| other == word).count() == 1,
             };
             let found = context.contains(word, class) || !self.rules.answer_in_context;
             if may_ask && found && self.rules.classes.contains(&class) {
                 asked.push((word, class));
-                show(Instance { sentence, place, class }, context);
+                show(Blank { sentence, place, class }, context);
             }
         }
     }
@@ -375,7 +375,7 @@ mod tests {
 
     fn instances(rules: Rules, book: &Book) -> Vec<String> {
         let builder = Builder::new(rules, 1, &|_| true).unwrap();
-        let show = |i: Instance| {
+        let show = |i: Blank| {
             let word = &book.sentences[i.sentence][i.place].text;
             format!("{} {} {word} {}", i.sentence, i.place, i.class.code())
         };
@@ -390,9 +390,9 @@ mod tests {
             instances(small_rules(), &hen()),
             ["2 1 fox CN", "2 2 saw V", "2 4 hen CN", "2 8 ran V", "4 1 hen CN", "4 5 fox CN"]
         );
-        let token = Rules { per: Per::Token, ..small_rules() };
+        let token = Rules { per: RepeatedWords::Token, ..small_rules() };
         assert_eq!(instances(token, &hen())[3], "2 7 hen CN");
-        let once = Rules { per: Per::Once, ..small_rules() };
+        let once = Rules { per: RepeatedWords::Once, ..small_rules() };
         assert_eq!(instances(once, &hen())[..3], ["2 1 fox CN", "2 2 saw V", "2 8 ran V"]);
         let verbs = Rules { classes: vec![WordClass::Verb], ..small_rules() };
         assert_eq!(instances(verbs, &hen()), ["2 2 saw V", "2 8 ran V"]);
@@ -429,7 +429,7 @@ mod tests {
         assert_eq!(instances(small_rules(), &odd), ["2 1 hen CN"]);
     }
 
-    fn build(books: &[(Book, Split)], rules: Rules, counts: Counts) -> Result<Built> {
+    fn build(books: &[(Book, Split)], rules: Rules, counts: Counts) -> Result<BuildOutput> {
         let builder = Builder::new(rules, 1, &|_| true).unwrap();
         let read = |(book, split): &(Book, Split)| {
             builder.read(Path::new(&format!("{}.txt", book.name)), book, *split)
@@ -548,7 +548,7 @@ mod tests {
 
     /// The rule for instances written straight from its definition: for every word of every query, the whole
     /// context is looked through.
-    fn instances_by_definition(book: &Book, rules: &Rules) -> Vec<Instance> {
+    fn instances_by_definition(book: &Book, rules: &Rules) -> Vec<Blank> {
         let classifier = Classifier::new(rules, &|_| true).unwrap();
         let sentences: Vec<Vec<(&str, Option<WordClass>)>> = book
             .sentences
@@ -566,7 +566,7 @@ mod tests {
                 let Some(class) = word.1 else { continue };
                 let first = query.iter().position(|other| other == word) == Some(place);
                 if first && context.iter().flatten().any(|other| other == word) {
-                    found.push(Instance { sentence, place, class });
+                    found.push(Blank { sentence, place, class });
                 }
             }
         }

@@ -8,7 +8,7 @@ pub(crate) mod counts;
 pub(crate) mod rules;
 mod splits;
 
-pub use builder::{BookQuestions, Builder, Built, Instance};
+pub use builder::{Blank, BookQuestions, BuildOutput, Builder};
 pub use counts::{Counts, Shortfall};
-pub use rules::{CandidateOrder, FillUp, Per, Rules};
+pub use rules::{CandidateOrder, FillUp, RepeatedWords, Rules};
 pub use splits::{SplitFile, draw_splits};

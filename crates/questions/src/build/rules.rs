@@ -28,7 +28,7 @@ pub struct Rules {
     /// The classes that are asked for. Paper, §2: all four. Candidates do not depend on this list.
     pub classes: Vec<WordClass>,
     /// What happens to a word that stands more than once in the query. Released files: one question.
-    pub per: Per,
+    pub per: RepeatedWords,
     /// Whether the answer must stand in the context as a word of its own class. Released files: always.
     pub answer_in_context: bool,
     /// Whether only the last word of a mention counts: *Chuck* in *Johnny Chuck*. Released files: yes.
@@ -73,7 +73,7 @@ pub struct Rules {
 /// How many questions a word makes that stands more than once in a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Per {
+pub enum RepeatedWords {
     /// One, at the first place where the word has the class. Released files.
     Distinct,
     /// One for each place.
@@ -113,7 +113,7 @@ impl Default for Rules {
             context_sentences: 20,
             within_chapters: false,
             classes: WordClass::ALL.to_vec(),
-            per: Per::Distinct,
+            per: RepeatedWords::Distinct,
             answer_in_context: true,
             last_word_of_mention: true,
             entities_never_asked: list("DATE NUMBER PERCENT"),

@@ -123,7 +123,7 @@ impl<'o> Assembler<'o> {
             // A candidate with a bar in it has no CBT text, so there is no field to keep.
             if !fields.candidates.clone().any(|candidate| candidate.contains('|')) {
                 let field = fields.candidates.collect::<Vec<_>>().join("|");
-                self.set.keep_candidate_field(question, field);
+                self.set.set_raw_candidates(question, field);
             }
         }
         Ok(())

@@ -333,7 +333,7 @@ fn decode_questions(
             if !filled.eq(candidates.iter().map(|&word| set.vocabulary().word(word))) {
                 return Err(Damage("a candidate field is not that of its candidates"));
             }
-            set.keep_candidate_field(question, field.to_owned());
+            set.set_raw_candidates(question, field.to_owned());
         }
     }
     cursor.end()?;

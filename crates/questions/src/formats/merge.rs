@@ -14,7 +14,7 @@ pub(crate) fn merge(
     mut parts: Vec<QuestionSet>,
 ) -> Result<(QuestionSet, usize), LineError> {
     let mut set = books;
-    parts.iter_mut().for_each(|part| set.adopt(part));
+    parts.iter_mut().for_each(|part| set.absorb_vocabulary(part));
     let has_books = !set.books().is_empty();
     let index = Index::new(&set);
     let places: Vec<Vec<Option<Place>>> = parts.par_iter().map(|part| index.places(part)).collect();
@@ -59,7 +59,7 @@ fn append(
             book: place.map(|place| place.book),
         })?;
         if let Some(field) = part.candidate_field(question) {
-            set.keep_candidate_field(added, field.to_owned());
+            set.set_raw_candidates(added, field.to_owned());
         }
     }
     Ok(())

@@ -137,7 +137,7 @@ fn open_file(path: &Path, options: &OpenOptions) -> Result<(QuestionSet, Warning
             let folder = path.parent().unwrap_or(Path::new(""));
             open_cbt_files(vec![(path.to_owned(), options)], folder, &splits)
         }
-        Some("question") => cnn::read_one(open()?, path, &options),
+        Some("question") => cnn::read_file(open()?, path, &options),
         Some("jsonl") if cnn::is_news(path)? => cnn::read_lines(open()?, path, &options),
         Some("jsonl") => jsonl::read(open()?, path, &options),
         Some("parquet") => parquet::read(open()?, path, &options),

@@ -35,7 +35,7 @@ const HELD_OUT: usize = 20;
 pub struct NewsArticle {
     /// Split and id as its file has them.
     pub name: String,
-    /// Which part of the questions its own belong to; none until [`allocate`] draws it.
+    /// Which part of the questions its own belong to; none until [`assign_splits`] draws it.
     pub split: Option<Split>,
     /// Its sentences: words joined by single spaces.
     pub sentences: Vec<String>,
@@ -109,7 +109,7 @@ impl NewsArticle {
 
 /// Gives every article a split: its own if it has one. Those without are drawn as books are; and if none is for
 /// validation, a twentieth of the training articles is held out, so that settings are never chosen on the test.
-pub fn allocate(articles: &mut [NewsArticle], seed: u64) {
+pub fn assign_splits(articles: &mut [NewsArticle], seed: u64) {
     let without: Vec<usize> = places(articles, None);
     let names: Vec<&str> = without.iter().map(|&place| articles[place].name.as_str()).collect();
     for (place, split) in without.iter().zip(draw_splits(&names, seed)) {
@@ -193,17 +193,17 @@ mod tests {
             sentences: Vec::new(),
         };
         let mut articles: Vec<NewsArticle> = (0..80).map(article).collect();
-        allocate(&mut articles, 1);
+        assign_splits(&mut articles, 1);
         let n = |split| places(&articles, Some(split)).len();
         assert_eq!(Split::ALL.map(n), [57, 3, 20]);
         assert!(articles[60..].iter().all(|article| article.split == Some(Split::Test)));
         let mut again: Vec<NewsArticle> = (0..80).map(article).collect();
-        allocate(&mut again, 1);
+        assign_splits(&mut again, 1);
         assert_eq!(again, articles);
 
         let mut without: Vec<NewsArticle> =
             (0..20).map(|number| NewsArticle { split: None, ..article(number) }).collect();
-        allocate(&mut without, 1);
+        assign_splits(&mut without, 1);
         let n = |split| places(&without, Some(split)).len();
         assert_eq!(Split::ALL.map(n), [16, 2, 2]);
     }

@@ -202,7 +202,7 @@ mod tests {
 
     use super::*;
     use crate::fixtures::print;
-    use crate::news::{NEWS, allocate};
+    use crate::news::{NEWS, assign_splits};
 
     fn article(name: &str, sentences: &[&str]) -> NewsArticle {
         let sentences = sentences.iter().map(|text| (*text).to_owned()).collect();
@@ -308,7 +308,7 @@ mod tests {
     fn the_embedded_news_give_questions_for_every_split() {
         let (mut articles, _) =
             NewsArticle::read(NEWS.as_bytes(), "news.jsonl".as_ref(), false).unwrap();
-        allocate(&mut articles, 1);
+        assign_splits(&mut articles, 1);
         let mut builder = NewsBuilder::new(1, usize::MAX);
         let made: Vec<usize> =
             articles.iter().map(|article| builder.push(article).unwrap()).collect();

@@ -3,5 +3,5 @@
 mod articles;
 mod cloze;
 
-pub use articles::{NEWS, NewsArticle, allocate};
+pub use articles::{NEWS, NewsArticle, assign_splits};
 pub use cloze::NewsBuilder;

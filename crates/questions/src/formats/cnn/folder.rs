@@ -66,7 +66,7 @@ pub fn read_folder(
 ///
 /// # Errors
 /// Those of [`read_folder`].
-pub fn read_one(
+pub fn read_file(
     mut input: impl Read,
     path: &Path,
     options: &OpenOptions,

@@ -26,5 +26,5 @@ mod reading;
 #[cfg(test)]
 mod tests;
 
-pub use folder::{files, read_folder, read_one};
+pub use folder::{files, read_file, read_folder};
 pub use lines::{is_news, read_lines};

@@ -89,7 +89,7 @@ impl<'o> Gathered<'o> {
             }
             self.warnings.bad += part.bad;
             self.warnings.of_other_sources += part.of_other_sources;
-            self.set.adopt(&mut part.set);
+            self.set.absorb_vocabulary(&mut part.set);
             let too_large = |_| Error::TooLarge { path: self.path.to_owned() };
             (0..part.set.len())
                 .try_for_each(|question| self.append(&part.set, question))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::{files, read_lines, read_one};
+use super::{files, read_file, read_lines};
 use base::Remedy;
 
 use crate::error::Result;
@@ -383,7 +383,7 @@ fn the_same_set_for_any_number_of_threads() {
     let (set, _) = open(root.path(), &OpenOptions::default()).unwrap();
     let one_by_one = |path: &PathBuf| {
         let text = fs::read(path).unwrap();
-        spelt(&read_one(&text[..], path, &OpenOptions::default()).unwrap().0)
+        spelt(&read_file(&text[..], path, &OpenOptions::default()).unwrap().0)
     };
     let paths = files(root.path()).unwrap();
     assert_eq!(spelt(&set), paths.iter().flat_map(one_by_one).collect::<Vec<_>>());
