@@ -1,4 +1,4 @@
-//! What every other crate of goldilocks stands on; it knows neither books nor models.
+//! The foundation of every other crate of goldilocks; it knows neither books nor models.
 //!
 //! | need | here |
 //! | --- | --- |

@@ -258,7 +258,7 @@ pub(crate) fn bears(n: usize) -> QuestionSet {
 }
 
 /// Whatever a test writes, in the words that a user reads.
-pub(crate) fn told(error: &crate::Error) -> String {
+pub(crate) fn error_text(error: &crate::Error) -> String {
     match error.remedy() {
         Some(hint) => format!("error: {error}\nhint: {hint}\n"),
         None => format!("error: {error}\n"),

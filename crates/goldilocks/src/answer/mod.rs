@@ -192,3 +192,85 @@ fn answer_rest(
         (None, result) => Ok(result.map(|()| predictions)?),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use base::Vocabulary;
+    use models::{Concurrency, Scorer, Scores};
+    use questions::Question;
+
+    use super::*;
+    use crate::questions_from_text;
+
+    /// Counts the questions that it scores, two at a time; its device is lost after a few.
+    #[derive(Clone)]
+    struct Counting {
+        lost_after: usize,
+        n_scored: Arc<AtomicUsize>,
+        on_cpu: Option<Arc<Counting>>,
+    }
+
+    impl Model for Counting {
+        fn scorer(self: Arc<Self>, _: &Arc<Vocabulary>) -> Box<dyn Scorer> {
+            Box::new((*self).clone())
+        }
+
+        fn save(&self, _: &Path) -> models::Result<()> {
+            Ok(())
+        }
+
+        fn on_cpu(self: Arc<Self>) -> Option<Arc<dyn Model>> {
+            self.on_cpu.clone().map(|model| model as Arc<dyn Model>)
+        }
+    }
+
+    impl Scorer for Counting {
+        fn concurrency(&self) -> Concurrency {
+            Concurrency::InFlight(NonZeroUsize::MIN)
+        }
+
+        fn batch_size(&self) -> usize {
+            2
+        }
+
+        fn score(&mut self, questions: &[Question<'_>], scores: &mut Scores) -> models::Result<()> {
+            if self.n_scored.load(Ordering::SeqCst) >= self.lost_after {
+                let (device, reason) = ("GPU 0".to_owned(), "fell off the bus".to_owned());
+                return Err(numerics::Error::DeviceLost { device, reason }.into());
+            }
+            self.n_scored.fetch_add(questions.len(), Ordering::SeqCst);
+            questions.iter().for_each(|question| scores.push(vec![0.0; question.candidates.len()]));
+            Ok(())
+        }
+
+        fn fork(&self) -> Box<dyn Scorer> {
+            Box::new(self.clone())
+        }
+    }
+
+    #[test]
+    fn after_a_device_failed_the_cpu_answers_what_is_left_and_nothing_twice() {
+        let set = questions_from_text("tale", corpus::tales::TALES[0].text, 1).unwrap();
+        let counting = |lost_after, on_cpu| {
+            Arc::new(Counting { lost_after, n_scored: Arc::default(), on_cpu })
+        };
+        let cpu = counting(usize::MAX, None);
+        let gpu = counting(6, Some(cpu.clone()));
+        let model: Arc<dyn Model> = gpu.clone();
+        let warnings = Mutex::new(Vec::new());
+        let listen = |event| {
+            if let Event::Warning(warning) = event {
+                warnings.lock().unwrap().push(warning);
+            }
+        };
+        let predictions = answer(&model, &set, &AnswerOptions::default(), &listen).unwrap();
+        assert_eq!(predictions.len(), set.len());
+        assert_eq!(gpu.n_scored.load(Ordering::SeqCst), 6);
+        assert_eq!(cpu.n_scored.load(Ordering::SeqCst), set.len() - 6);
+        assert!(matches!(warnings.lock().unwrap()[..], [Warning::DeviceFailed { .. }]));
+    }
+}

@@ -32,7 +32,7 @@ pub(crate) const CORPUS: Method = Method {
 
 const COUNTS: &str = "counts.toml";
 
-/// How often each lower-cased word stands in the training books.
+/// How often each lower-cased word occurs in the training books.
 #[derive(Serialize, Deserialize)]
 #[serde(transparent)]
 struct MaxFrequencyCorpus {

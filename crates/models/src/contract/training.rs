@@ -129,7 +129,7 @@ impl<'a> SplitView<'a> {
         new.map(|sentence| set.sentence(sentence))
     }
 
-    /// The words behind the numbers. It numbers the words of all splits: a model's own dictionary is
+    /// The words that the numbers are of. It numbers the words of all splits: a model's own dictionary is
     /// made of the words that occur in the training part.
     pub fn vocabulary(&self) -> &'a Arc<Vocabulary> {
         self.set.vocabulary()

@@ -154,7 +154,7 @@ impl ScoreQuestion for CacheScorer {
 /// The unigram probabilities that the context gives to the words of a query and its candidates.
 struct Cache {
     of_candidates: Vec<f64>,
-    /// Of the words behind the blank.
+    /// Of the words after the blank.
     behind: Vec<f64>,
     is_empty: bool,
 }

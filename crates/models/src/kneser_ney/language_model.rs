@@ -180,7 +180,7 @@ pub(crate) struct LanguageScorer {
     words: Vec<TokenId>,
 }
 
-/// The words of a query that a candidate can influence: itself, and those behind it up to the order.
+/// The words of a query that a candidate can influence: itself, and those after it up to the order.
 pub(crate) struct ScoredQuery {
     /// Of each candidate: the log-probabilities of those words, the candidate first.
     pub of_candidates: Vec<Vec<f32>>,
@@ -192,7 +192,7 @@ impl LanguageScorer {
         Self { model: model.clone(), words }
     }
 
-    /// Scores the query as a whole sentence. What stands before the blank and far behind it has the same
+    /// Scores the query as a whole sentence. What comes before the blank and far after it has the same
     /// probability with every candidate, and is left out.
     pub fn query(&self, question: &Question<'_>) -> ScoredQuery {
         let Question { query, blank, .. } = *question;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::learning::checkpoint::{Checkpoints, Epoch, Record};
 use crate::{Error, Event, Result, Settings, Training};
 
-/// How often in an epoch it is told how far it is.
+/// How often per epoch progress is reported.
 const N_REPORTS: usize = 200;
 
 /// The settings of [`crate::learning::options`] as a model's `Config` holds them, to be flattened into it.
@@ -31,12 +31,12 @@ pub(crate) trait Learner {
     /// How many questions there are to learn from.
     fn n_questions(&self) -> usize;
 
-    /// How many of them, drawn anew each time, make an epoch: all unless the learner says otherwise.
+    /// How many of them, drawn again each time, make an epoch: all unless the learner says otherwise.
     fn n_per_epoch(&self) -> usize {
         self.n_questions()
     }
 
-    /// Whether each epoch has an order of its own; running text is read as it stands.
+    /// Whether each epoch has an order of its own; running text is read as it is.
     fn is_shuffled(&self) -> bool {
         true
     }
@@ -99,7 +99,7 @@ pub(crate) struct MiniBatch<'a> {
     pub epoch: usize,
 }
 
-/// How well a learner does on the validation part; none where that can't be told.
+/// How well a learner does on the validation part; none where that is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Validation {
     /// Mean loss.
@@ -347,7 +347,7 @@ mod tests {
         }
     }
 
-    /// Sets of the same shape, whose words have the same numbers, are told apart by spelling and by context; and so
+    /// Sets of the same shape, whose words have the same numbers, are distinguished by spelling and by context; and so
     /// is the code of the learner.
     #[test]
     fn checkpoints_of_other_words_contexts_or_code_are_left_aside() {

@@ -20,7 +20,7 @@ pub(crate) enum Format {
     QueryWindow(Layout),
     /// The window around the blank; a memory for each mention of a candidate.
     Windows(Layout),
-    /// The whole query; a memory for each sentence of the context, at most so many.
+    /// The whole query; a memory for each sentence of the context, up to a limit.
     Sentences(Option<usize>),
 }
 

@@ -44,7 +44,7 @@ pub(crate) const MAX_MEMORIES: Setting = Setting {
     doc: "Memories of a question at most: those nearest to the query.",
 };
 
-/// b, where a window of so many words has one in the middle.
+/// b, if a window of this many words has one in the middle.
 ///
 /// # Errors
 /// If it has none.
@@ -75,7 +75,7 @@ pub(crate) enum Encoding {
 pub(crate) enum Unit {
     /// The window of words around it; the query is the window around the blank.
     Windows,
-    /// The sentence that it stands in, as a bag of words; the query is the whole query.
+    /// The sentence that it is in, as a bag of words; the query is the whole query.
     Sentences,
 }
 

@@ -58,7 +58,7 @@ impl InverseFrequencies {
         let rows = memories.rows(memory);
         let is_same = |a: u32, b: u32| a as usize % d == b as usize % d;
         let times = |list: &[u32], row| list.iter().filter(|&&other| is_same(row, other)).count();
-        // Σ over the words of the memory, each as often as it stands there.
+        // Σ over the words of the memory, each as often as it occurs there.
         let product: f32 =
             rows.iter().map(|&row| times(&memories.query, row) as f32 * square_weight(row)).sum();
         let square: f32 =
@@ -105,7 +105,7 @@ mod tests {
             answer: Some(0),
             split: Split::Train,
         };
-        // `the` stands in all three queries, `sly` in one: weights 0 and ln 3.
+        // `the` is in all three queries, `sly` in one: weights 0 and ln 3.
         let set = set_of(&[
             asked(vec!["the fox ran", "sly fox . the sly hen"], "the sly XXXXX"),
             asked(vec![], "the XXXXX"),

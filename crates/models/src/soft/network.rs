@@ -76,7 +76,7 @@ type OfPart<R> = fn(&PartialGradients<R>) -> &Gradient<R>;
 pub(crate) struct Batch<'a> {
     pub questions: &'a [Phrases],
     pub answers: &'a [u32],
-    /// The rows of their candidates, to be told from these alone; empty: from the whole dictionary.
+    /// The rows of their candidates, to be distinguished from these alone; empty: from the whole dictionary.
     pub candidates: &'a [Vec<u32>],
 }
 
@@ -272,7 +272,7 @@ mod tests {
         ]
     }
 
-    /// What the answers are told from.
+    /// What the answers are distinguished from.
     #[derive(Clone, Copy)]
     enum Against<'a> {
         Dictionary(&'a Output),

@@ -17,7 +17,7 @@ pub(crate) const SOURCES: &[&str] = &[
     base::seeds::SOURCES,
 ];
 
-/// The setting for what an answer is told from in training.
+/// The setting for what an answer is distinguished from in training.
 pub(crate) const AGAINST: Setting = Setting {
     name: "against",
     symbol: "",
@@ -57,7 +57,7 @@ pub(crate) const PRIOR: Setting = Setting {
     doc: "How much of the logarithm of a candidate's number of training answers is taken off its score.",
 };
 
-/// What an answer is told from in training.
+/// What an answer is distinguished from in training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Against {

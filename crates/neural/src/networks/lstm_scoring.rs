@@ -212,7 +212,7 @@ struct Places {
 }
 
 impl Places {
-    /// Where each stands when they are sorted by contexts, with as much room for each context as the
+    /// The position of each when they are sorted by contexts, with as much room for each context as the
     /// fullest one needs; and that room.
     fn by_context(&self, n_contexts: usize) -> (Vec<usize>, usize) {
         let mut counts = vec![0; n_contexts];

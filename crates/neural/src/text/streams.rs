@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(text.words, [0, 1, 2, 0, 3, 0, 4, 5, 6, 0]);
         assert_eq!((text.n_targets(), text.n_sentences()), (9, 3));
         let starts: Vec<usize> = (0..10).filter(|&place| text.starts_book(place)).collect();
-        // Before 1 and before 4; behind the last book another one would begin.
+        // Before 1 and before 4; after the last book another one would begin.
         assert_eq!(starts, [0, 5, 9]);
         assert_eq!(text.sentence(1), [0, 3, 0]);
     }

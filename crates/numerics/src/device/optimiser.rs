@@ -1,4 +1,4 @@
-//! [`StepSettings`]: what a step of an optimiser is told, as an array on the device that graphs can read.
+//! [`StepSettings`]: the settings of a step of an optimiser, as an array on the device that graphs can read.
 
 use crate::Real;
 

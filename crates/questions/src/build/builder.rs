@@ -97,7 +97,7 @@ impl Text {
 }
 
 impl<'k> Builder<'k> {
-    /// `known` tells, of a word as it stands in the text, whether the tagger has learnt it (see
+    /// `known` tells, of a word as it is in the text, whether the tagger has learnt it (see
     /// [`Rules::unknown_nouns_are_entities`]).
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use rand::seq::SliceRandom;
 
 use crate::{FillUp, WordClass};
 
-/// The words of the current context that have a class: how often each stands there, and which they are.
+/// The words of the current context that have a class: how often each occurs there, and which they are.
 pub(crate) struct ContextWords {
     classes: [Multiset; WordClass::ALL.len()],
 }
@@ -30,7 +30,7 @@ impl ContextWords {
         self.classes[class as usize].remove(word);
     }
 
-    /// Whether the word stands in the context with this class.
+    /// Whether the word occurs in the context with this class.
     pub(crate) fn contains(&self, word: WordId, class: WordClass) -> bool {
         self.classes[class as usize].counts[word.index()] > 0
     }
@@ -84,7 +84,7 @@ fn pools(class: WordClass, fill_up: FillUp) -> &'static [&'static [WordClass]] {
 /// Words with their counts; every operation takes constant time.
 struct Multiset {
     counts: Vec<u32>,
-    /// Where a word stands in `distinct`, if its count is not 0.
+    /// The position of a word in `distinct`, if its count is not 0.
     places: Vec<u32>,
     distinct: Vec<WordId>,
 }

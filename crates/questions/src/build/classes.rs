@@ -21,7 +21,7 @@ pub(crate) struct Classifier<'k> {
 }
 
 impl<'k> Classifier<'k> {
-    /// `known` tells, of a word as it stands in the text, whether the tagger has learnt it: the list of known
+    /// `known` tells, of a word as it is in the text, whether the tagger has learnt it: the list of known
     /// words travels with the tagger and is never counted on the book at hand.
     ///
     /// # Errors

@@ -27,7 +27,7 @@ pub struct Rules {
     pub within_chapters: bool,
     /// The classes that are asked for. Paper, §2: all four. Candidates do not depend on this list.
     pub classes: Vec<WordClass>,
-    /// What happens to a word that stands more than once in the query. Released files: one question.
+    /// What happens to a word that occurs more than once in the query. Released files: one question.
     pub per: RepeatedWords,
     /// Whether the answer must stand in the context as a word of its own class. Released files: always.
     pub answer_in_context: bool,
@@ -52,7 +52,7 @@ pub struct Rules {
     /// The parts of speech of verbs. Paper, §2: «Verbs»; released files: every VB tag.
     pub verb_tags: Vec<String>,
     /// Verbs that are neither asked for nor offered, in exactly this writing. Released files: none of these
-    /// forms of *be*, *have* and *do* stands among their candidates, though nearly every context has some.
+    /// forms of *be*, *have* and *do* is among their candidates, though nearly every context has some.
     pub excluded_verbs: Vec<String>,
     /// The parts of speech of prepositions. Released files: IN and TO, so *that*, *than* and *while* too.
     pub preposition_tags: Vec<String>,
@@ -70,7 +70,7 @@ pub struct Rules {
     pub candidate_order: CandidateOrder,
 }
 
-/// How many questions a word makes that stands more than once in a query.
+/// How many questions a word makes that occurs more than once in a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepeatedWords {
@@ -215,7 +215,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::fixtures::told;
+    use crate::fixtures::error_text;
 
     #[test]
     fn the_default_rules_can_be_followed_and_survive_being_written_down() {
@@ -256,7 +256,7 @@ mod tests {
     }
 
     fn refused(text: &str, message: Expect) {
-        message.assert_eq(&told(&Rules::from_table(&text.parse().unwrap()).unwrap_err()));
+        message.assert_eq(&error_text(&Rules::from_table(&text.parse().unwrap()).unwrap_err()));
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl SplitFile {
     /// Parses the text of a file of splits; the path is for errors alone.
     ///
     /// # Errors
-    /// If a line but the first has no split, a line has no file name, or a book stands twice.
+    /// If a line but the first has no split, a line has no file name, or a book is listed twice.
     pub fn from_text(path: &Path, text: &str) -> Result<Self> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut books = BTreeMap::new();
@@ -106,7 +106,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::fixtures::told;
+    use crate::fixtures::error_text;
 
     fn parse(text: &str) -> Result<SplitFile> {
         SplitFile::from_text(Path::new("splits.tsv"), text)
@@ -126,7 +126,8 @@ mod tests {
 
     #[test]
     fn errors_in_a_file_of_splits_name_the_line() {
-        let refused = |text, message: Expect| message.assert_eq(&told(&parse(text).unwrap_err()));
+        let refused =
+            |text, message: Expect| message.assert_eq(&error_text(&parse(text).unwrap_err()));
         refused(
             "train\tHen\ndev\tFox\n",
             expect![[r#"
@@ -161,13 +162,13 @@ mod tests {
             error: splits.tsv: no line gives the split of `Fox`
             hint: add a line to splits.tsv: `train`, `valid` or `test`, a tab, `Fox.txt`
         "#]]
-        .assert_eq(&told(&error));
+        .assert_eq(&error_text(&error));
         let missing = SplitFile::read(Path::new("no/such/file.tsv")).unwrap_err();
         expect![[r#"
             error: no/such/file.tsv: cannot be read: No such file or directory (os error 2)
             hint: check that it is a file and that you can read it
         "#]]
-        .assert_eq(&told(&missing));
+        .assert_eq(&error_text(&missing));
     }
 
     #[test]

@@ -252,7 +252,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::fixtures::{SmallDisk, bears, sets, spelt, told};
+    use crate::fixtures::{SmallDisk, bears, error_text, sets, spelt};
 
     const BEARS: &str = "\
 1 Once there were  three bears .
@@ -309,7 +309,7 @@ mod tests {
     }
 
     fn refuses(text: impl AsRef<[u8]>, message: Expect) {
-        message.assert_eq(&told(&parse(text.as_ref()).unwrap_err()));
+        message.assert_eq(&error_text(&parse(text.as_ref()).unwrap_err()));
     }
 
     #[test]
@@ -487,14 +487,14 @@ mod tests {
             error: out.txt: question 2 cannot be written as CBT text: it holds `Mother Bear`
             hint: write it as the compact form, which holds any text
         "#]]
-        .assert_eq(&told(&written(&set).unwrap_err()));
+        .assert_eq(&error_text(&written(&set).unwrap_err()));
         let candidates = &[bear, barred];
         barred_set.push(crate::NewQuestion { context: 0..1, candidates, ..question }).unwrap();
         expect![[r#"
             error: out.txt: question 2 cannot be written as CBT text: it holds `bear|bears`
             hint: write it as the compact form, which holds any text
         "#]]
-        .assert_eq(&told(&written(&barred_set).unwrap_err()));
+        .assert_eq(&error_text(&written(&barred_set).unwrap_err()));
     }
 
     #[test]
@@ -505,7 +505,7 @@ mod tests {
             error: out.txt: cannot be written: no storage space
             hint: free some space on the disk of `out.txt`, or choose another place
         "#]]
-        .assert_eq(&told(&error));
+        .assert_eq(&error_text(&error));
     }
 
     proptest! {

@@ -383,16 +383,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::fixtures::{bears, sets, spelt, spelt_books, told};
+    use crate::fixtures::{bears, error_text, sets, spelt, spelt_books};
 
-    /// A folder with three questions, and its error after `change`, told without the folder's path.
+    /// A folder with three questions, and its error after `change`, printed without the folder's path.
     fn error_after(change: impl FnOnce(&Path)) -> String {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bears");
         write(&bears(3), &path, Table::new(), false).unwrap();
         change(&path);
         let error = read(&path, &OpenOptions::default()).unwrap_err();
-        told(&error).replace(folder.path().to_str().unwrap(), "…")
+        error_text(&error).replace(folder.path().to_str().unwrap(), "…")
     }
 
     #[test]

@@ -235,7 +235,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::fixtures::{SmallDisk, bears, sets, spelt, told};
+    use crate::fixtures::{SmallDisk, bears, error_text, sets, spelt};
 
     fn parse(text: &[u8]) -> Result<(QuestionSet, Warnings)> {
         read(text, Path::new("bears.jsonl"), &OpenOptions::default())
@@ -283,7 +283,7 @@ mod tests {
     }
 
     fn refuses(text: impl AsRef<[u8]>, message: Expect) {
-        message.assert_eq(&told(&parse(text.as_ref()).unwrap_err()));
+        message.assert_eq(&error_text(&parse(text.as_ref()).unwrap_err()));
     }
 
     #[test]
@@ -370,7 +370,7 @@ mod tests {
             error: out.jsonl: cannot be written: no storage space
             hint: free some space on the disk of `out.jsonl`, or choose another place
         "#]]
-        .assert_eq(&told(&error));
+        .assert_eq(&error_text(&error));
     }
 
     proptest! {

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::formats::running_text::{Index, Place};
 use crate::{LineError, NewQuestion, QuestionSet};
 
-/// Adds parts to the set of their books, in order. A question whose context stands in a book refers to the
+/// Adds parts to the set of their books, in order. A question whose context is in a book refers to the
 /// book's sentences; gives how many do not, where there are books.
 pub(crate) fn merge(
     books: QuestionSet,

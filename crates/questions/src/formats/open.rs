@@ -43,7 +43,7 @@ impl OpenOptions {
 pub struct Warnings {
     /// Questions whose candidate list has empty fields.
     pub empty_candidate_fields: usize,
-    /// Questions whose context stands in no book, though running text is there.
+    /// Questions whose context is in no book, though running text is there.
     pub contexts_outside_books: usize,
     /// Questions that were left out because something is wrong with them.
     pub bad: usize,
@@ -252,7 +252,7 @@ mod tests {
 
     use super::*;
     use crate::Format;
-    use crate::fixtures::{spelt, told};
+    use crate::fixtures::{error_text, spelt};
     use crate::formats::compact;
 
     const TRAIN: &str = "1 A bear .\n2 A house .\n3 A XXXXX .\tbed\t\tbed|bear\n\n1 A house .\n2 A bed .\n3 The XXXXX .\tend\t\tend|bed||\n\n";
@@ -340,7 +340,7 @@ mod tests {
             assert_eq!(classes, [verbs; 2], "{name}");
         }
         let path = folder.path().join("cbtest_NE_test_2ex.txt");
-        let error = told(&QuestionSet::open(&path, &options).unwrap_err());
+        let error = error_text(&QuestionSet::open(&path, &options).unwrap_err());
         expect![[r#"
             error: …/cbtest_NE_test_2ex.txt: holds no question of class `V`
             hint: select other splits or another class
@@ -425,7 +425,7 @@ mod tests {
             if let Some(text) = text {
                 fs::write(&path, text).unwrap();
             }
-            told(&open(&path).unwrap_err()).replace(folder.path().to_str().unwrap(), "…")
+            error_text(&open(&path).unwrap_err()).replace(folder.path().to_str().unwrap(), "…")
         };
         expect![[r#"
             error: …/none.txt: no such file or folder

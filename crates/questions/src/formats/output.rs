@@ -83,7 +83,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::fixtures::{SmallDisk, bears, told};
+    use crate::fixtures::{SmallDisk, bears, error_text};
     use crate::formats::cbt;
 
     /// The names in a folder, hidden ones included.
@@ -103,7 +103,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bears.txt");
         let write = |overwrite| write_file(&path, overwrite, |file| full_disk(file, &path));
-        let error = told(&write(false).unwrap_err()).replace(folder.path().to_str().unwrap(), "…");
+        let error =
+            error_text(&write(false).unwrap_err()).replace(folder.path().to_str().unwrap(), "…");
         expect![[r#"
             error: …/bears.txt: cannot be written: no storage space
             hint: free some space on the disk of `…/bears.txt`, or choose another place
@@ -127,7 +128,8 @@ mod tests {
                 file.write_all(b"new").map_err(|cause| Error::Write { path: path.clone(), cause })
             })
         };
-        let error = told(&write(false).unwrap_err()).replace(folder.path().to_str().unwrap(), "…");
+        let error =
+            error_text(&write(false).unwrap_err()).replace(folder.path().to_str().unwrap(), "…");
         expect![[r#"
             error: …/bears.txt: exists already
             hint: choose another place, or ask for the output to be replaced
@@ -190,7 +192,7 @@ mod tests {
             error: …/set: is not replaced: it holds `diary.txt`, which is not part of a question set
             hint: choose a new folder: this one is never replaced
         "#]]
-        .assert_eq(&told(&error).replace(folder.path().to_str().unwrap(), "…"));
+        .assert_eq(&error_text(&error).replace(folder.path().to_str().unwrap(), "…"));
         assert_eq!(fs::read_to_string(path.join("diary.txt")).unwrap(), "mine");
     }
 
@@ -205,7 +207,7 @@ mod tests {
             error: …/set: cannot be written: not a directory
             hint: nothing was left behind; check that you can write there
         "#]]
-        .assert_eq(&told(&write(true)).replace(folder.path().to_str().unwrap(), "…"));
+        .assert_eq(&error_text(&write(true)).replace(folder.path().to_str().unwrap(), "…"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
     }
 
@@ -215,7 +217,7 @@ mod tests {
         let path = folder.path().join("deep").join("house").join("bears.txt");
         write_file(&path, false, |_| Ok(())).unwrap();
         let inside = path.join("more.txt");
-        let error = told(&write_file(&inside, false, |_| Ok(())).unwrap_err());
+        let error = error_text(&write_file(&inside, false, |_| Ok(())).unwrap_err());
         expect![[r#"
             error: …/deep/house/bears.txt/more.txt: cannot be written: Not a directory (os error 20)
             hint: nothing was left behind; check that you can write there

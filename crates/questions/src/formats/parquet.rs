@@ -395,7 +395,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::fixtures::{SmallDisk, bears, sets, spelt, told};
+    use crate::fixtures::{SmallDisk, bears, error_text, sets, spelt};
 
     fn parse(bytes: Vec<u8>) -> Result<(QuestionSet, Warnings)> {
         read(bytes::Bytes::from(bytes), Path::new("bears.parquet"), &OpenOptions::default())
@@ -453,7 +453,7 @@ mod tests {
 
     #[test]
     fn a_missing_or_other_column_is_refused() {
-        let error = |schema, values| told(&parse(file(schema, values)).unwrap_err());
+        let error = |schema, values| error_text(&parse(file(schema, values)).unwrap_err());
         expect![[r#"
             error: bears.parquet: column `sentences`: expected a list of strings, found no such column
             hint: the columns are those of the public `cbt` data set: sentences, question, answer, options
@@ -470,7 +470,7 @@ mod tests {
         let schema = "message m {
             repeated binary sentences; optional binary question; repeated binary options;
         }";
-        let error = |values| told(&parse(file(schema, values)).unwrap_err());
+        let error = |values| error_text(&parse(file(schema, values)).unwrap_err());
         expect![[r#"
             error: bears.parquet: row 1: `question`: expected a string, found null
             hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
@@ -499,7 +499,7 @@ mod tests {
         expect![[r#"
             error: bears.parquet: invalid Parquet file: Parquet error: Invalid Parquet file. Corrupt footer
             hint: the file was cut or changed; copy it again, or make it again
-        "#]].assert_eq(&told(&parse(cut).unwrap_err()));
+        "#]].assert_eq(&error_text(&parse(cut).unwrap_err()));
     }
 
     #[test]
@@ -535,7 +535,7 @@ mod tests {
             error: out.parquet: cannot be written: no storage space
             hint: free some space on the disk of `out.parquet`, or choose another place
         "#]]
-        .assert_eq(&told(&error));
+        .assert_eq(&error_text(&error));
     }
 
     proptest! {

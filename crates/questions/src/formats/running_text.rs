@@ -4,7 +4,7 @@
 //! joined by spaces → [`BookText`]s. A line that begins with `_BOOK_TITLE_` begins a book and is never text;
 //! empty lines are passed over.
 //!
-//! A question stands where its whole context stands, within one book of its split. Where it stands in several
+//! A question is located where its whole context is, within one book of its split. Where that is in several
 //! places, the next one from the question before it on is taken, else the first: files are in the books' order.
 
 use std::collections::hash_map::DefaultHasher;
@@ -23,7 +23,7 @@ use crate::{BookText, QuestionSet, Split};
 
 /// How a line that begins a book begins.
 pub const BOOK_TITLE: &str = "_BOOK_TITLE_";
-/// What the released files have behind the name of a book.
+/// What the released files have after the name of a book.
 pub(crate) const TITLE_ENDING: &str = ".txt.out";
 
 /// A file of running text.
@@ -35,7 +35,7 @@ pub(crate) struct TextFile {
     book: String,
 }
 
-/// The files of running text of some splits: in the folder of a question set, or beside it.
+/// The files of running text of some splits: in the folder of a question set, or next to it.
 pub(crate) fn files(folder: &Path, splits: &[Split]) -> Result<Vec<TextFile>> {
     let mut files = Vec::new();
     let beside = [folder.join("tokenised"), folder.join("..").join("tokenised")];
@@ -117,7 +117,7 @@ pub(crate) struct Index<'s> {
     sentences: Vec<(u64, usize)>,
 }
 
-/// Where a context stands.
+/// Where a context is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     /// Its first sentence in the set with the books.
@@ -176,7 +176,7 @@ impl<'s> Index<'s> {
         in_order.find_map(|&first| self.at(part, context, split, first))
     }
 
-    /// The place that begins with that sentence, if the context stands there.
+    /// The place that begins with that sentence, if the context is there.
     fn at(
         &self,
         part: &QuestionSet,
@@ -209,7 +209,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::fixtures::{spelt_books, told};
+    use crate::fixtures::{error_text, spelt_books};
     use crate::formats::merge::merge;
     use crate::{BLANK, NewQuestion};
 
@@ -244,7 +244,7 @@ mod tests {
             error: cbt_train.txt:2: the text is not UTF-8
             hint: `iconv -f WINDOWS-1252 -t UTF-8 IN > OUT` converts the commonest other encoding
         "#]]
-        .assert_eq(&told(&error));
+        .assert_eq(&error_text(&error));
     }
 
     #[test]

@@ -186,7 +186,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::fixtures::{bears, sets, spelt, spelt_books, told};
+    use crate::fixtures::{bears, error_text, sets, spelt, spelt_books};
     use crate::{NewQuestion, OpenOptions};
 
     #[test]
@@ -200,7 +200,7 @@ mod tests {
         expect![[r#"
             error: b.csv: unknown ending: expected `.txt`, `.jsonl`, `.parquet` or `.question`
             hint: a question set is a folder, or a file of CBT text (.txt), JSON lines (.jsonl), Parquet (.parquet) or CNN QA (.question)
-        "#]].assert_eq(&told(&error));
+        "#]].assert_eq(&error_text(&error));
         assert!(Format::ALL.iter().all(|&format| Format::from_code(format.code()) == Some(format)));
     }
 
@@ -227,7 +227,7 @@ mod tests {
             error: …/released: question 2 has no split: the released layout has one file for each
             hint: write it as one .txt file, as JSON lines or as the compact form
         "#]]
-        .assert_eq(&told(&error).replace(folder.path().to_str().unwrap(), "…"));
+        .assert_eq(&error_text(&error).replace(folder.path().to_str().unwrap(), "…"));
         assert!(!output.exists());
     }
 
@@ -237,7 +237,7 @@ mod tests {
         let output = folder.path().join("released");
         bears(3).write(&output, Format::Cbt, false).unwrap();
         assert!(output.join("cbtest_CN_valid_3ex.txt").is_file());
-        // The old file has another name, and must not stay beside the new one.
+        // The old file has another name, and must not stay next to the new one.
         bears(2).write(&output, Format::Cbt, true).unwrap();
         assert_eq!(QuestionSet::open(&output, &OpenOptions::default()).unwrap().0.len(), 2);
     }
@@ -251,7 +251,7 @@ mod tests {
             match set.write(&output, Format::Cbt, false) {
                 Ok(()) => {
                     let (read, _) = QuestionSet::open(&output, &OpenOptions::default()).unwrap();
-                    // Questions are grouped; their book is looked up anew.
+                    // Questions are grouped; their book is looked up again.
                     let comparable = |set: &QuestionSet| {
                         let mut questions = spelt(set);
                         questions.sort_by_key(|question| (question.split, question.class));

@@ -16,7 +16,7 @@ use crate::{QuestionSet, Split, WordClass};
 
 /// The length of the word sequences that books are compared by.
 const NGRAM: usize = 8;
-/// What stands in more books than this is no leak from one to another. Chosen: news articles end in the same few
+/// What is in more books than this is not a leak from one to another. Chosen: news articles end in the same few
 /// sentences, and every pair of them would count.
 const BOILERPLATE: usize = 200;
 
@@ -35,7 +35,7 @@ pub struct Leaks {
 /// over the ends of sentences. A book counts each once.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Overlap {
-    /// The book of which the greater part stands in the other.
+    /// The book of which the greater part is in the other.
     pub book: String,
     /// Its split.
     pub split: Option<Split>,
@@ -59,7 +59,7 @@ pub enum Sameness {
     Question,
     /// Context and query: the same gap in the same passage, perhaps with other candidates.
     Passage,
-    /// Query and answer: the same sentence, whatever stands before it.
+    /// Query and answer: the same sentence, whatever comes before it.
     Query,
 }
 

@@ -50,7 +50,7 @@ impl Statistics {
         let groups = || WordClass::ALL.map(Some).into_iter().chain([None]);
         let mut sums: BTreeMap<_, Sums> = BTreeMap::new();
         for index in 0..set.len() {
-            // A split that is not known sorts behind those that are.
+            // A split that is not known sorts after those that are.
             let split = set.example(index).split;
             let key = (split.is_none(), split, set.example(index).class);
             sums.entry(key).or_insert_with(|| Sums::new(set)).add(set, index);

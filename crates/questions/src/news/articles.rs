@@ -27,7 +27,7 @@ use base::seeds::{Use, generator};
 /// whoever has no other.
 pub const NEWS: &str = include_str!("../../news.jsonl");
 
-/// Of the training articles, one in so many is held out for validation where none is. Chosen.
+/// Of the training articles, one in this many is held out for validation where none is. Chosen.
 const HELD_OUT: usize = 20;
 
 /// An article without questions.

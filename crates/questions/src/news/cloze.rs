@@ -8,10 +8,10 @@
 //! query    XXXXX has won the regatta of @entity7           context  the skipper @entity2 said …
 //! ```
 //!
-//! Entities are numbered anew for each question, as Hermann et al. do it when they load theirs: the numbers of
+//! Entities are renumbered for each question, as Hermann et al. do it when they load theirs: the numbers of
 //! an article's entities are dealt out among them. So a number says nothing but «the same as there».
 //!
-//! Chosen: an entity is asked for if it stands once in the lead sentence and again in the rest. Sentences of the
+//! Chosen: an entity is asked for if it occurs once in the lead sentence and again in the rest. Sentences of the
 //! context end in a full stop, the query does not, as in CNN QA.
 
 use base::WordId;
@@ -131,7 +131,7 @@ impl NewsBuilder {
         self.set
     }
 
-    /// Adds a question with its entities' numbers dealt out anew, unless the context does not hold the answer or
+    /// Adds a question with its entities renumbered, unless the context does not hold the answer or
     /// leaves no choice; tells whether it did. `name` makes its shuffle another than those of other questions.
     fn push_shuffled(&mut self, draft: &Draft<'_>, name: &str) -> Result<bool> {
         let mut candidates = self.entities(draft.context.iter().flatten());
@@ -242,7 +242,7 @@ mod tests {
             ],
         );
         let mut builder = NewsBuilder::new(1, 2);
-        // @entity3 stands twice in the first sentence, @entity5 in the second alone.
+        // @entity3 occurs twice in the first sentence, @entity5 in the second alone.
         assert_eq!(builder.push(&regatta).unwrap(), 2);
         let set = builder.finish();
         let lines: Vec<String> = printed(&set).iter().map(|line| lettered(line)).collect();

@@ -3,7 +3,7 @@
 //!
 //! A question becomes one whose candidates are `@candidate0`, `@candidate1`, …, in this order. Which number a
 //! candidate gets is drawn from the seed, the query and the candidates, so neither its number nor its place
-//! says anything about the word, and a question gets the same numbers in whatever file or set it stands.
+//! says anything about the word, and a question gets the same numbers in whatever file or set it is.
 //!
 //! Chosen: a word of context or query is a mention of the candidate that it equals, else of the first
 //! candidate that it equals when both are lower-cased. Without that, *Rabbit* at one place would be told by

@@ -38,7 +38,7 @@ impl Article<'_> {
     /// Adds the question, with the article as a book of its own. A question with an error leaves no trace.
     pub fn push(&self, set: &mut QuestionSet, numbering: &mut Numbering) -> Result<(), Wrong> {
         self.check()?;
-        // A text has no more words than bytes, but for the one behind its last space.
+        // A text has no more words than bytes, but for the one after its last space.
         let most_words = set.n_words() + 2 * (self.text.len() + self.query.len() + 2);
         if u32::try_from(most_words).is_err() {
             return Err(Wrong::Text(LineError::TooLarge));

@@ -14,8 +14,8 @@
 //! @entity3:David Petraeus
 //! ```
 //!
-//! The map of entities goes to the end of the file. Every entity of article and query stands in it, which is how a
-//! file that was cut is told from a whole one.
+//! The map of entities goes to the end of the file. Every entity of article and query is in it, which is how a
+//! file that was cut is recognised.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ use crate::error::LineError;
 use crate::error::{At, Error, Result};
 use crate::formats::sentence;
 
-/// What follows what, each on a line of its own with an empty line behind it.
+/// What follows what, each on a line of its own followed by an empty line.
 const PARTS: [&str; 4] = ["the URL", "the article", "the query", "the answer"];
 
 /// Adds the question of a file to a part; `path` is for messages alone.

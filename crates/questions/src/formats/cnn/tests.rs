@@ -10,7 +10,7 @@ use super::{files, read_file, read_lines};
 use base::Remedy;
 
 use crate::error::Result;
-use crate::fixtures::{spelt, told};
+use crate::fixtures::{error_text, spelt};
 use crate::formats::compact;
 use crate::{OpenOptions, QuestionSet, Split, Warnings};
 
@@ -50,7 +50,7 @@ fn open(path: &Path, options: &OpenOptions) -> Result<(QuestionSet, Warnings)> {
 /// The message of a file that is refused, without the path to it.
 fn refuses(text: &str, message: Expect) {
     let root = layout("test", &[text]);
-    let error = told(&open(root.path(), &OpenOptions::default()).unwrap_err());
+    let error = error_text(&open(root.path(), &OpenOptions::default()).unwrap_err());
     let folder = root.path().join("cnn/questions/test").display().to_string();
     message.assert_eq(&error.replace(&folder, "…"));
 }
