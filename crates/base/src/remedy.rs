@@ -216,7 +216,7 @@ impl fmt::Display for Remedy {
                 )
             }
             Self::ResumeOnCpu => f.write_str(
-                "run it again: a training resumes from its last checkpoint, on the CPU if the GPU stays lost",
+                "run it again: training resumes from its last checkpoint; use the CPU if the GPU does not come back",
             ),
         }
     }

@@ -10,10 +10,10 @@ use crate::failure::Failure;
 /// Which questions of a set are wanted, and what its files do not say.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct SelectionArgs {
-    /// Class to work on; also the class of questions that do not say theirs
+    /// Class to work on; also assumed for questions that do not state theirs
     #[arg(long, value_name = "CLASS", value_parser = word_class)]
     pub class: Option<WordClass>,
-    /// Splits to work on; also the split of questions that do not say theirs
+    /// Splits to work on; also assumed for questions that do not state theirs
     #[arg(long, value_name = "SPLIT", value_delimiter = ',', value_parser = split)]
     pub on: Vec<Split>,
     #[command(flatten)]

@@ -85,7 +85,7 @@ enum Command {
     Tag(tag::Options),
     /// Make the tagger's weights from tagged books
     TrainTagger(train_tagger::Options),
-    /// Measure how fast the stages are here
+    /// Measure how fast the stages run on this machine
     Bench(bench::Options),
     /// Fetch a released data set
     Fetch(fetch::Options),

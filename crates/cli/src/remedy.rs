@@ -51,9 +51,9 @@ pub fn worded(remedy: &Remedy) -> String {
         Remedy::MakePredictions => {
             "expected a file of predictions: `goldilocks answer MODELDIR SET -o FILE` makes one".into()
         }
-        Remedy::ReplaceBook { .. } => format!("{remedy}: `build --skip-bad` skips such books"),
+        Remedy::ReplaceBook { .. } => format!("{remedy}; `build --skip-bad` skips such books"),
         Remedy::TrainTagger => "`goldilocks train-tagger` makes the weights again".into(),
-        Remedy::ChooseOtherPort => "another `--port`, or `--port 0` for any that is free".into(),
+        Remedy::ChooseOtherPort => "choose another `--port`, or `--port 0` for any that is free".into(),
         Remedy::DrawFewer { n } => format!("draw fewer of each class with `--sample {n}`"),
         Remedy::CollectAnswers => {
             "`goldilocks serve --study FILE` prints the address to give to annotators".into()
@@ -67,7 +67,7 @@ pub fn worded(remedy: &Remedy) -> String {
             format!("{other}; or train with less at a time (`streams` and `steps`, or `batch` and `run`) or a smaller `dim`")
         }
         Remedy::ResumeOnCpu => {
-            "run the same command again: a training resumes from its last checkpoint; `--device cpu` does without the GPU".into()
+            "run the same command again: training resumes from its last checkpoint; `--device cpu` does without the GPU".into()
         }
         Remedy::AskMoreSentences => "`--leads N` asks about more sentences".into(),
         Remedy::AcceptOtherCode { may_retrain: false } => {

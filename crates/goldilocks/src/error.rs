@@ -38,12 +38,12 @@ pub enum Error {
     #[cfg(feature = "page")]
     #[error(transparent)]
     Page(#[from] page::Error),
-    #[error("{}: exists already", path.display())]
+    #[error("{}: already exists", path.display())]
     Exists { path: PathBuf },
     #[error("no book is left: {n_books} of {n_books} left out")]
     NoReadableBook { n_books: usize },
     #[error(
-        "no question could be built from {n_articles} article{}: no `@entity0` of a lead sentence occurs in the rest too",
+        "no question could be built from {n_articles} article{}: no entity (`@entity0`) of a lead sentence also occurs in the rest of its article",
         if *n_articles == 1 { "" } else { "s" }
     )]
     NoNewsQuestions { n_articles: usize },
@@ -59,7 +59,7 @@ pub enum Error {
     Experiment { path: PathBuf, message: String },
     #[error("{}: predictions were produced from different inputs ({what}: expected `{expected}`, found `{found}`) and there is no model to regenerate them", path.display())]
     ForeignResults { path: PathBuf, what: String, expected: String, found: String },
-    #[error("{}: a model that other code has trained: this is {expected}, that was {found}", path.display())]
+    #[error("{}: the model was trained by other code: expected {expected}, found {found}", path.display())]
     OtherCode { path: PathBuf, expected: String, found: String },
     #[error("{}: corrupt: {message}", path.display())]
     Corrupt { path: PathBuf, message: String },
@@ -161,7 +161,7 @@ impl Error {
                 advice("bring the right results, or remove these to make them here")
             }
             Self::OtherCode { .. } => Some(Remedy::AcceptOtherCode { may_retrain: true }),
-            Self::Corrupt { .. } => advice("remove it: it is made again"),
+            Self::Corrupt { .. } => advice("remove it, and it will be made again"),
             Self::NoQuestion { .. } => Some(Remedy::ChangeSelection),
             Self::NoTaggedBooks { .. } => Some(Remedy::TagBooks),
             Self::NoLanguageModel { .. } => Some(Remedy::MakeLanguageModel),

@@ -25,7 +25,7 @@ pub enum Error {
     #[error("{}: cannot be written: {cause}", path.display())]
     Write { path: PathBuf, cause: io::Error },
     /// The output is there already.
-    #[error("{}: exists already", path.display())]
+    #[error("{}: already exists", path.display())]
     Exists { path: PathBuf },
     /// The output is a folder that holds other things than a question set.
     #[error("{}: is not replaced: it holds `{entry}`, which is not part of a question set", path.display())]
@@ -142,7 +142,7 @@ pub enum LineError {
     #[error("too few candidates: expected two or more, found {found}")]
     FewCandidates { found: usize },
     /// The same candidate twice.
-    #[error("the candidate {} is there twice: expected distinct candidates", shown(candidate))]
+    #[error("the candidate {} is listed twice: expected distinct candidates", shown(candidate))]
     DoubledCandidate { candidate: String },
     /// The right answer can't be chosen.
     #[error(

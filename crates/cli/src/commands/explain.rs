@@ -18,7 +18,7 @@ pub struct Options {
     model: PathBuf,
     /// A question set: folder or file
     set: PathBuf,
-    /// The question: its number, from 1, or its id; in a folder numbers count its validation questions [--on]
+    /// The question: its number, from 1, or its id; in a folder, numbers count its validation questions unless `--on` names another split
     #[arg(long, value_name = "N|ID")]
     question: String,
     #[command(flatten)]

@@ -57,7 +57,7 @@ enum Action {
         #[arg(long)]
         force: bool,
     },
-    /// Make a `kneser-ney` model of an ARPA file
+    /// Make a `kneser-ney` model from an ARPA file
     Import {
         /// An ARPA file
         arpa: PathBuf,

@@ -28,7 +28,7 @@ pub struct Options {
     /// Folder for everything that is made [default: reproduction/TABLE]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// A table of one's own, as a TOML file
+    /// A table of your own, as a TOML file
     #[arg(long, value_name = "FILE")]
     experiment: Option<PathBuf>,
     /// Seed of every random choice

@@ -31,7 +31,7 @@ pub struct Options {
     /// Predictions files, to see who is right and wrong
     #[arg(long, value_name = "PRED.jsonl", num_args = 1..)]
     predictions: Vec<PathBuf>,
-    /// File of studies, made where there is none: people can take the test, and all else asks for a token
+    /// File of studies, created if missing: people can take the test, and everything else requires a token
     #[arg(long, value_name = "FILE.db")]
     study: Option<PathBuf>,
     #[command(flatten)]

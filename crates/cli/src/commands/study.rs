@@ -31,7 +31,7 @@ enum Action {
 /// Options of `study create`.
 #[derive(clap::Args, Debug)]
 struct Create {
-    /// File of studies, made where there is none
+    /// File of studies, created if missing
     #[arg(value_name = "FILE.db")]
     store: PathBuf,
     /// The question set to draw from

@@ -16,7 +16,7 @@ pub struct Options {
     /// File to write the weights to
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Read only files of a folder whose names begin so
+    /// In folders, read only files whose names begin with this
     #[arg(long, value_name = "TEXT", default_value = "")]
     prefix: String,
     /// Overwrite existing output

@@ -72,7 +72,7 @@ fn an_empty_book_is_named() {
         &expect![[r#"
             exit 1
             error: empty.txt: expected a book, found no text
-            hint: fetch the book again, or leave it out: `build --skip-bad` skips such books
+            hint: fetch the book again, or leave it out; `build --skip-bad` skips such books
         "#]],
     );
 }
@@ -139,7 +139,7 @@ fn bad_books_are_named_and_left_out_when_asked() {
     expect![[r#"
         exit 1
         error: books/cut.epub: corrupt .epub: invalid Zip archive: Could not find EOCD
-        hint: fetch the book again, use its plain text (.txt), or leave it out: `build --skip-bad` skips such books
+        hint: fetch the book again, use its plain text (.txt), or leave it out; `build --skip-bad` skips such books
     "#]].assert_eq(&goldilocks(folder.path(), &["build", "books", "-o", "out"]));
     // Splits are drawn among the books that are left: one alone is for test.
     expect![[r#"
@@ -352,7 +352,7 @@ fn nothing_is_overwritten_unless_asked() {
     fs::write(folder.path().join("out/diary.txt"), "Dear diary").unwrap();
     expect![[r#"
         exit 1
-        error: out: exists already
+        error: out: already exists
         hint: choose another `-o`, or add `--force` to replace it
     "#]]
     .assert_eq(&goldilocks(folder.path(), &["build", "-o", "out"]));

@@ -105,10 +105,10 @@ fn a_broken_transfer_goes_on_where_it_broke() {
         &url,
         &sum,
         &expect![[r#"
-        exit 1
-        error: data/CBTest: exists already
-        hint: choose another `-o`, or add `--force` to replace it
-    "#]],
+            exit 1
+            error: data/CBTest: already exists
+            hint: choose another `-o`, or add `--force` to replace it
+        "#]],
     );
 }
 

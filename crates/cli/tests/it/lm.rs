@@ -62,17 +62,17 @@ fn a_text_becomes_a_model_and_arpa_and_a_model_again() {
         &folder,
         "lm export model -o m.arpa",
         &expect![[r#"
-        exit 1
-        error: m.arpa: exists already
-        hint: choose another `-o`, or add `--force` to replace it
-    "#]],
+            exit 1
+            error: m.arpa: already exists
+            hint: choose another `-o`, or add `--force` to replace it
+        "#]],
     );
     says(
         &folder,
         "lm estimate text -o model",
         &expect![[r#"
             exit 1
-            error: model: exists already
+            error: model: already exists
             hint: choose another `-o`, or add `--force` to replace it
         "#]],
     );

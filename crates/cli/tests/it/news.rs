@@ -141,7 +141,7 @@ fn questions_are_built_from_articles_and_joined_by_real_ones() {
     fs::write(folder.path().join("dry.jsonl"), r#"{"sentences":["no entity","at all"]}"#).unwrap();
     expect![[r#"
         exit 1
-        error: no question could be built from 1 article: no `@entity0` of a lead sentence occurs in the rest too
+        error: no question could be built from 1 article: no entity (`@entity0`) of a lead sentence also occurs in the rest of its article
         hint: `--leads N` asks about more sentences
     "#]].assert_eq(&run(&["build", "--like", "cnn", "dry.jsonl", "-o", "other"]));
 }

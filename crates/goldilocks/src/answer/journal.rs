@@ -5,8 +5,8 @@
 //! {"format":1,"id":…}    predictions, as the finished file has them
 //! ```
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use evaluation::{Prediction, Predictions};
@@ -26,6 +26,8 @@ pub struct Journal {
 #[derive(Serialize)]
 struct Header<'a> {
     answering: &'a AnswerProvenance,
+    /// The code that answers, which need not be the code that trained.
+    code: String,
 }
 
 impl Journal {
@@ -36,13 +38,19 @@ impl Journal {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(Error::io(parent))?;
         }
-        let text = fs::read_to_string(&path).unwrap_or_default();
-        // The last line may have been cut by a kill.
-        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
-        let earlier = whole.lines().rev().map(str::to_owned).collect();
         let mut options = OpenOptions::new();
-        let file = options.create(true).truncate(false).write(true).open(&path);
-        let file = file.map_err(Error::io(&path))?;
+        let file = options.create(true).truncate(false).read(true).write(true).open(&path);
+        let mut file = file.map_err(Error::io(&path))?;
+        // Two runs must not write the same file; a file system without locks is not checked.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(Error::io(&path)(ErrorKind::ResourceBusy.into()));
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(Error::io(&path))?;
+        // The last line may have been cut by a kill, even within a character.
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let whole = String::from_utf8_lossy(&bytes[..whole]);
+        let earlier = whole.split_terminator('\n').rev().map(str::to_owned).collect();
         Ok(Self { path, file, earlier, end: 0 })
     }
 
@@ -53,7 +61,9 @@ impl Journal {
         provenance: &AnswerProvenance,
         questions: &[(usize, String)],
     ) -> Result<Vec<Prediction>> {
-        let header = serde_json::to_string(&Header { answering: provenance })
+        let method = models::find(&provenance.model.model);
+        let code = method.map(|method| method.code()).unwrap_or_default();
+        let header = serde_json::to_string(&Header { answering: provenance, code })
             .expect("texts and numbers have a form in JSON");
         let mut taken = Vec::new();
         if self.earlier.last() == Some(&header) {
@@ -186,13 +196,15 @@ mod tests {
         let partial = folder.path().join("some.jsonl.partial");
         let n_kept = fs::read_to_string(&partial).unwrap().lines().count() - 1;
         assert!(n_kept > 50, "{n_kept}");
-        // A kill in the middle of a line.
+        // A kill in the middle of a line, and of a character.
         let mut text = fs::read(&partial).unwrap();
         text.truncate(text.len() - 30);
+        text.push(0xc3);
         fs::write(&partial, text).unwrap();
         let (n_scored, result) = run(&path, &set, 1, usize::MAX);
         result.unwrap();
-        assert_eq!(n_scored, set.len() - (n_kept - 1));
+        // The batch that was cut is scored again, since scores may depend on the batch.
+        assert_eq!(n_scored, set.len() - (n_kept - 1) / 7 * 7);
         assert!(!partial.exists());
         assert!(fs::read(&path).unwrap() == fs::read(&whole).unwrap());
     }

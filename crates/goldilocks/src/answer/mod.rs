@@ -163,15 +163,19 @@ fn answer_rest(
     let mut failed = None;
     let mut score = |model: &Arc<dyn Model>, predictions: &mut Vec<Prediction>| {
         let scorer = model.clone().scorer(set.vocabulary());
-        let rest = &indices[predictions.len()..];
+        // A network's last digits depend on the batch: one that a kill cut is scored whole again.
+        let mut n_scored = predictions.len() - predictions.len() % scorer.batch_size().max(1);
+        let rest = &indices[n_scored..];
         models::score_all(scorer, set, rest, &options.controls, &mut |_, scores| {
             let n_done = predictions.len();
-            for scores in scores.iter() {
+            let n_known = n_done - n_scored;
+            n_scored += scores.len();
+            for scores in scores.iter().skip(n_known) {
                 let (index, id) = ids[predictions.len()].clone();
                 let scores = scores.iter().copied().map(f64::from).collect();
                 predictions.push(Prediction::of(&set.example(index), id, scores, options.seed));
             }
-            reporter.report(Event::Step { n: scores.len(), what: None });
+            reporter.report(Event::Step { n: predictions.len() - n_done, what: None });
             sink(&predictions[n_done..]).and_then(|()| check_cancelled(reporter)).map_err(|error| {
                 failed = Some(error);
                 models::Error::File { path: "".into(), reason: std::io::ErrorKind::Other.into() }

@@ -234,6 +234,11 @@ impl Engine<'_> {
                     let Mismatch { what, expected, found } = mismatch;
                     return Err(Error::ForeignResults { path: output, what, expected, found });
                 }
+                None if models::read_manifest(&self.model(name)).is_err() => {
+                    let [what, expected, found] =
+                        ["note", "a readable .toml next to them", "none"].map(str::to_owned);
+                    return Err(Error::ForeignResults { path: output, what, expected, found });
+                }
                 _ => {}
             }
         }
@@ -241,6 +246,12 @@ impl Engine<'_> {
         let made_from = AnswerProvenance { model: provenance, ..expected };
         let mut file = AnswerFile::open(&output, self.reporter)?;
         file.answer(&model, set, &options, &made_from)?;
+        // Nothing of earlier answers may be taken for these, or these for them.
+        for stale in [self.explanations(name), output.with_extension("toml")] {
+            if stale.exists() {
+                fs::remove_file(&stale).map_err(Error::io(&stale))?;
+            }
+        }
         let predictions = file.finish()?;
         if self.figure_2 {
             self.explain(name, &model, set, &predictions)?;
@@ -303,7 +314,12 @@ impl Engine<'_> {
                 }
             }
             Err(models::Error::NoModel { .. }) => {}
-            Err(error @ models::Error::Device(_)) => return Err(error.into()),
+            // What can't be read now may be whole: only what is damaged is made again.
+            Err(
+                error @ (models::Error::Device(_)
+                | models::Error::File { .. }
+                | models::Error::OtherFormat { .. }),
+            ) => return Err(error.into()),
             Err(error) => self.warn(Warning::UnreadableModel { error: error.to_string() }),
         }
         // Answers of another model must not be taken for this one's if the run is killed before it answers.

@@ -59,7 +59,7 @@ pub enum Error {
     #[error(transparent)]
     Sink(Box<dyn std::error::Error + Send + Sync>),
     /// The folder to save to is there already.
-    #[error("{}: exists already", path.display())]
+    #[error("{}: already exists", path.display())]
     Exists { path: PathBuf, is_model: bool },
     /// The folder to load from has no manifest.
     #[error("{}: not a model: it has no `model.toml`", path.display())]

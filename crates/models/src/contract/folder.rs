@@ -78,11 +78,19 @@ pub fn save(model: &dyn Model, manifest: &Manifest, folder: &Path, overwrite: bo
     })
 }
 
+/// Puts a folder back whose replacement was killed half-way; what is then still missing is reported as such.
+fn recover(folder: &Path) {
+    if !folder.exists() {
+        let _ = base::files::recover_folder(folder);
+    }
+}
+
 /// Checks that [`save`] would write there: to be asked before a long training.
 ///
 /// # Errors
 /// [`Error::Exists`] if something is there and is not a model that may be replaced.
 pub fn check_place(folder: &Path, overwrite: bool) -> Result<()> {
+    recover(folder);
     let is_model = folder.join(MANIFEST).exists();
     if folder.exists() && !(is_model && overwrite) {
         return Err(Error::Exists { path: folder.to_owned(), is_model });
@@ -95,6 +103,7 @@ pub fn check_place(folder: &Path, overwrite: bool) -> Result<()> {
 /// # Errors
 /// If there is none, or it is damaged or of an unknown format.
 pub fn read_manifest(folder: &Path) -> Result<Manifest> {
+    recover(folder);
     let path = folder.join(MANIFEST);
     if !path.exists() {
         return Err(Error::NoModel { path: folder.to_owned() });
@@ -238,7 +247,7 @@ mod tests {
             save_word_distance(&folder, 2, false),
             &root,
             &expect![[r#"
-                ROOT/m: exists already
+                ROOT/m: already exists
                 choose another place, or ask for the output to be replaced"#]],
         );
         save_word_distance(&folder, 2, true).unwrap();
@@ -250,7 +259,7 @@ mod tests {
             save_word_distance(&diary, 1, true),
             &root,
             &expect![[r#"
-                ROOT/diary: exists already
+                ROOT/diary: already exists
                 choose a new folder: this one is never replaced"#]],
         );
     }

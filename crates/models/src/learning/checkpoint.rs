@@ -152,10 +152,14 @@ impl<'a> Checkpoints<'a> {
             move |reason| Error::File { path: path.clone(), reason }
         };
         fs::create_dir_all(self.folder).map_err(failed(self.folder))?;
+        let path = self.folder.join(RECORD);
+        // The record of another training must not name these weights.
+        if record.epochs.len() == 1 && path.exists() {
+            fs::remove_file(&path).map_err(failed(&path))?;
+        }
         write_file(&last, failed(&last), |file| {
             weights::write(file, &tables, Precision::F32, &BTreeMap::new()).map_err(failed(&last))
         })?;
-        let path = self.folder.join(RECORD);
         let text = toml::to_string(record).expect("a record is plain TOML");
         write_file(&path, failed(&path), |file| {
             file.write_all(text.as_bytes()).map_err(failed(&path))
