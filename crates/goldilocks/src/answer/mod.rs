@@ -164,7 +164,9 @@ fn answer_rest(
     let mut score = |model: &Arc<dyn Model>, predictions: &mut Vec<Prediction>| {
         let scorer = model.clone().scorer(set.vocabulary());
         // A network's last digits depend on the batch: one that a kill cut is scored whole again.
-        let mut n_scored = predictions.len() - predictions.len() % scorer.batch_size().max(1);
+        let n_done = predictions.len();
+        let n_cut = if n_done < indices.len() { n_done % scorer.batch_size().max(1) } else { 0 };
+        let mut n_scored = n_done - n_cut;
         let rest = &indices[n_scored..];
         models::score_all(scorer, set, rest, &options.controls, &mut |_, scores| {
             let n_done = predictions.len();
