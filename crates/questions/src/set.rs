@@ -387,7 +387,7 @@ mod tests {
             the query has several blanks: expected the word `XXXXX` once, found it 2 times
             word 99 does not exist: there are 15
             too few candidates: expected two or more, found 1
-            the candidate `bear` is there twice: expected distinct candidates
+            the candidate `bear` is listed twice: expected distinct candidates
             word 99 does not exist: there are 15
             the context 0..3 is not a range of the 2 sentences
             the context 3..3 is not a range of the 2 sentences

@@ -388,7 +388,7 @@ mod tests {
         refuses(
             "1 The XXXXX .\tbear\t\tbear|house|bear\n\n",
             expect![[r#"
-            error: bears.txt:1: the candidate `bear` is there twice: expected distinct candidates
+            error: bears.txt:1: the candidate `bear` is listed twice: expected distinct candidates
             hint: a question has two or more different candidates
         "#]],
         );

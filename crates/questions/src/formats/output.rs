@@ -131,7 +131,7 @@ mod tests {
         let error =
             error_text(&write(false).unwrap_err()).replace(folder.path().to_str().unwrap(), "…");
         expect![[r#"
-            error: …/bears.txt: exists already
+            error: …/bears.txt: already exists
             hint: choose another place, or ask for the output to be replaced
         "#]]
         .assert_eq(&error);

@@ -476,7 +476,7 @@ mod tests {
             hint: a question has `sentences`, `question`, `answer` and `options`, perhaps `class`, `split` and `book`
         "#]].assert_eq(&error(&[&[], &[], &["a", "b"]]));
         expect![[r#"
-            error: bears.parquet: row 1: the candidate `a` is there twice: expected distinct candidates
+            error: bears.parquet: row 1: the candidate `a` is listed twice: expected distinct candidates
             hint: a question has two or more different candidates
         "#]].assert_eq(&error(&[&["b"], &["a XXXXX"], &["a", "a"]]));
         let (set, _) = parse(file(schema, &[&[], &["a XXXXX"], &["a", "b"]])).unwrap();
