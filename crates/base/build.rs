@@ -1,4 +1,4 @@
-//! Hashes the sources, so that what depends on them can tell whether they have changed.
+//! Hashes the sources, so that results can record which version of them they were made with.
 
 #[expect(dead_code, reason = "only one function is needed here")]
 #[path = "src/hash.rs"]

@@ -1,4 +1,4 @@
-//! Hashes the sources, so that what depends on them can tell whether they have changed.
+//! Hashes the sources, so that what depends on them can detect that they have changed.
 
 use std::path::Path;
 

@@ -8,10 +8,11 @@ use libfuzzer_sys::fuzz_target;
 use questions::{OpenOptions, cbt};
 
 fuzz_target!(|input: &[u8]| {
-    if let Ok((set, _)) = cbt::read(input, Path::new("fuzz.txt"), &OpenOptions::default()) {
+    let path = Path::new("fuzz.txt");
+    if let Ok((set, warnings)) = cbt::read(input, path, &OpenOptions::default()) {
         let all: Vec<usize> = (0..set.len()).collect();
         let mut output = Vec::new();
-        cbt::write(&set, &all, &mut output, Path::new("fuzz.txt"))
+        cbt::write(&set, &warnings.empty_fields, &all, &mut output, path)
             .expect("what was read is written");
         // Only the empty line after the last question may be missing from the input.
         assert!(output == input || output.strip_suffix(b"\n") == Some(input));

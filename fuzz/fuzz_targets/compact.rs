@@ -10,10 +10,11 @@ fuzz_target!(|input: &[u8]| {
     let Some((length, files)) = input.split_first_chunk::<2>() else { return };
     let length = usize::from(u16::from_le_bytes(*length)).min(files.len());
     let (text, questions) = files.split_at(length);
-    if let Ok(set) = decode(text, questions, None) {
-        let contents = encode(&set);
+    if let Ok((set, empty_fields)) = decode(text, questions, None) {
+        let contents = encode(&set, &empty_fields);
         let [text, questions, ids] = &contents;
-        let again = decode(text, questions, Some(ids)).expect("what was written is read");
-        assert_eq!(encode(&again), contents);
+        let (again, empty_fields) =
+            decode(text, questions, Some(ids)).expect("what was written is read");
+        assert_eq!(encode(&again, &empty_fields), contents);
     }
 });

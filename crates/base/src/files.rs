@@ -214,7 +214,7 @@ mod tests {
     fn a_file_is_replaced_whole_or_stays_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tale.txt");
-        // A run that was killed left this behind.
+        // Left by a run that was killed.
         fs::write(folder.path().join(".tale.txt.partial"), "half of a much longer ta").unwrap();
         write_file(&path, |error| error, |file| file.write_all(b"old")).unwrap();
         let failed = write_file(

@@ -20,7 +20,8 @@ pub fn sha256(bytes: &[u8]) -> String {
 
 /// The SHA-256 of the code in a source file, or in all `.rs` and `.cu` files below a folder.
 ///
-/// Comments, layout and test modules do not count: the hash changes when the compiled code may.
+/// Comments, layout, test modules and the texts that describe settings and methods (`doc`, `summary`) do not count:
+/// the hash changes when what the code computes may.
 ///
 /// # Errors
 /// If a file can't be read.
@@ -62,7 +63,8 @@ fn find_sources(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Splits code into words, literals and single signs; comments and a comma before a closing bracket are left out.
+/// Splits code into words, literals and single signs; comments, texts for people and a comma before a closing bracket
+/// are left out.
 fn tokens(text: &str) -> Vec<&str> {
     let mut tokens: Vec<&str> = Vec::new();
     let mut rest = text;
@@ -78,7 +80,7 @@ fn tokens(text: &str) -> Vec<&str> {
         };
         let (token, after) = rest.split_at(length);
         rest = after;
-        if is_comment || token.trim().is_empty() {
+        if is_comment || token.trim().is_empty() || is_description(&tokens, token) {
             continue;
         }
         if matches!(token, ")" | "]" | "}") && tokens.last() == Some(&",") {
@@ -87,6 +89,11 @@ fn tokens(text: &str) -> Vec<&str> {
         tokens.push(token);
     }
     tokens
+}
+
+/// Returns whether a token after others is the text of `doc: "…"`, `summary: "…"` or `.doc("…")`.
+fn is_description(before: &[&str], token: &str) -> bool {
+    token.starts_with('"') && matches!(before, [.., "doc" | "summary", ":" | "("])
 }
 
 fn block_comment(text: &str) -> usize {
@@ -246,6 +253,19 @@ pub fn add<'a>(x: &'a u32) -> u32 {
         let files = [("lib.rs", tested.as_str()), ("fixture.rs", "fn f() {}"), ("a.txt", "words")];
         assert_eq!(hash_of(&files), plain);
         assert_eq!(hash_of(&[("lib.rs", CODE), ("lib/tests.rs", "fn t() {}")]), plain);
+    }
+
+    #[test]
+    fn descriptions_of_settings_and_methods_do_not_count() {
+        let hash = |summary: &str, name: &str| {
+            let code = format!(
+                "const M: Method = Method {{ name: \"{name}\", summary: \"{summary}\" }};\n\
+                 const D: Setting = Setting::flag(\"tied\").doc(\"{summary}\");"
+            );
+            hash_of(&[("lib.rs", &code)])
+        };
+        assert_eq!(hash("Reads.", "m"), hash("Reads and \\\n writes.", "m"));
+        assert_ne!(hash("Reads.", "m"), hash("Reads.", "n"));
     }
 
     #[test]

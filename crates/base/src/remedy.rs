@@ -183,7 +183,7 @@ impl fmt::Display for Remedy {
                 f.write_str("fetch the book again, use its plain text (.txt), or leave it out")
             }
             Self::TrainTagger => f.write_str("train the tagger again"),
-            Self::InspectBooks => f.write_str("check that these are whole books, as .txt or .epub"),
+            Self::InspectBooks => f.write_str("check that these are whole books, as .txt, .html or .epub"),
             Self::AskMoreSentences => f.write_str("ask about more sentences of each article"),
             Self::ReadExperiments => {
                 f.write_str("the repository's experiments show how one is written")

@@ -29,6 +29,12 @@ pub enum Use {
     Ties,
     /// The order of the sentences of a shuffled context, per question.
     ShuffledSentences,
+    /// Which name takes the place of which, per question.
+    RenamedEntities,
+    /// The letters of candidates in a multiple choice, per question.
+    Letters,
+    /// Sentences that a language model is asked to continue.
+    Leaks,
     /// Resampled questions of confidence intervals.
     Bootstrap,
     /// Questions and people of a study.
@@ -66,6 +72,9 @@ impl Use {
             Self::HeldOutArticles => "held-out articles",
             Self::Ties => "ties",
             Self::ShuffledSentences => "shuffled sentences",
+            Self::RenamedEntities => "renamed entities",
+            Self::Letters => "letters",
+            Self::Leaks => "leaks",
             Self::Bootstrap => "bootstrap",
             Self::StudyShare => "share",
             Self::StudyDraw => "draw",

@@ -74,11 +74,11 @@ impl WordClass {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Split {
-    /// For learning.
+    /// The books that models learn from.
     Train,
-    /// For choosing settings.
+    /// The books that settings are chosen on.
     Valid,
-    /// For reporting, once.
+    /// The books that figures are reported on, once.
     Test,
 }
 

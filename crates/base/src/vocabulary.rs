@@ -4,12 +4,12 @@ use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 
-/// A word's number in the [`Vocabulary`] that gave it out: 0, 1, 2, … in order of first appearance.
+/// A word's number in its [`Vocabulary`]: 0, 1, 2, … in order of first appearance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WordId(pub u32);
 
 impl WordId {
-    /// For indexing tables that have one row a word.
+    /// The number as an index, for tables that have one row per word.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -25,7 +25,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The number of a word, given out now if it has none yet.
+    /// The number of a word; a word that is new gets the next one.
     pub fn intern(&mut self, word: &str) -> WordId {
         if let Some(id) = self.get(word) {
             return id;
@@ -39,7 +39,7 @@ impl Vocabulary {
         WordId(id)
     }
 
-    /// The number of a word that has one.
+    /// The number of a word, if it has one.
     pub fn get(&self, word: &str) -> Option<WordId> {
         let hash = self.hasher.hash_one(word);
         let found = self.index.find(hash, |&id| slice(&self.text, &self.ends, id) == word);

@@ -1,21 +1,30 @@
 //! Options that several commands share, and the parsers of their values.
 
 use anyhow::Result;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use goldilocks::SetOptions;
 use goldilocks::models::DeviceChoice;
 use goldilocks::questions::{Split, WordClass};
 
 use crate::failure::Failure;
+use crate::interrupt::{self, OnInterrupt};
+use crate::progress::Progress;
 
 /// Which questions of a set are wanted, and what its files do not say.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct SelectionArgs {
-    /// Class to work on; also assumed for questions that do not state theirs
-    #[arg(long, value_name = "CLASS", value_parser = word_class)]
+    /// Class of the questions to work on [default: all]
+    #[arg(long, value_name = "CLASS", value_parser = word_class(), ignore_case = true)]
     pub class: Option<WordClass>,
-    /// Splits to work on; also assumed for questions that do not state theirs
-    #[arg(long, value_name = "SPLIT", value_delimiter = ',', value_parser = split)]
-    pub on: Vec<Split>,
+    /// Splits to work on, separated by commas [default: all that the command is about]
+    #[arg(long = "split", value_name = "SPLIT", value_delimiter = ',', value_parser = split())]
+    pub splits: Vec<Split>,
+    /// Class of questions that do not state theirs
+    #[arg(long, value_name = "CLASS", value_parser = word_class(), ignore_case = true)]
+    pub default_class: Option<WordClass>,
+    /// Split of questions that do not state theirs
+    #[arg(long, value_name = "SPLIT", value_parser = split())]
+    pub default_split: Option<Split>,
     #[command(flatten)]
     pub skip: SkipArgs,
 }
@@ -23,7 +32,13 @@ pub struct SelectionArgs {
 impl SelectionArgs {
     /// For the library.
     pub fn options(&self) -> SetOptions {
-        SetOptions { splits: self.on.clone(), class: self.class, skip_bad: self.skip.skip_bad }
+        SetOptions {
+            splits: self.splits.clone(),
+            class: self.class,
+            default_split: self.default_split,
+            default_class: self.default_class,
+            skip_bad: self.skip.skip_bad,
+        }
     }
 }
 
@@ -38,18 +53,55 @@ pub struct SkipArgs {
 /// `--device`.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub struct DeviceArgs {
-    /// Where networks are computed: `auto` is a GPU if there is one
-    #[arg(long, value_name = "auto|cpu|cuda", default_value = "auto")]
+    /// Where networks are computed; `auto` is a GPU if there is one
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device())]
     pub device: DeviceChoice,
 }
 
-/// A set to be like.
-#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Like {
-    /// The released Children's Book Test
-    Cbt,
-    /// CNN QA: news articles whose entities are anonymised
-    Cnn,
+/// `--json`, of commands that print no table.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub struct JsonArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `--quiet`, of commands that show their progress.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub struct QuietArgs {
+    /// Print nothing but results, warnings and errors
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+impl QuietArgs {
+    /// Decides what Ctrl-C does, and returns what shows the progress.
+    pub fn start(self, on_interrupt: OnInterrupt) -> Result<Progress> {
+        interrupt::install(on_interrupt)?;
+        Ok(Progress::new(self.quiet))
+    }
+}
+
+/// `--threads` and `--quiet`, of commands that work for longer than a moment.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub struct WorkArgs {
+    /// Number of threads; the results are the same for any number [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    #[command(flatten)]
+    quiet: QuietArgs,
+}
+
+impl WorkArgs {
+    /// Starts the threads; decides what Ctrl-C does; returns what shows the progress.
+    pub fn start(self, on_interrupt: OnInterrupt) -> Result<Progress> {
+        if let Some(threads) = self.threads {
+            // The first command of a process decides: another one there keeps its threads.
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
+            let _ = pool.build_global();
+        }
+        self.quiet.start(on_interrupt)
+    }
 }
 
 /// Parses `KEY=VALUE`; a value that is not TOML is taken for a string, so that `per=token` needs no quotes.
@@ -64,14 +116,22 @@ pub fn setting(text: &str) -> Result<(String, toml::Value)> {
 }
 
 /// Parses a class as files name it, for clap.
-pub fn word_class(code: &str) -> Result<WordClass, String> {
-    WordClass::from_code(&code.to_ascii_uppercase())
-        .ok_or_else(|| "expected NE, CN, V or P".to_owned())
+pub fn word_class() -> impl TypedValueParser<Value = WordClass> {
+    PossibleValuesParser::new(WordClass::ALL.map(WordClass::code)).map(|code| {
+        WordClass::from_code(&code.to_ascii_uppercase()).expect("it is one of the possible values")
+    })
 }
 
 /// Parses a split, for clap.
-pub fn split(code: &str) -> Result<Split, String> {
-    Split::from_code(code).ok_or_else(|| "expected train, valid or test".to_owned())
+pub fn split() -> impl TypedValueParser<Value = Split> {
+    PossibleValuesParser::new(Split::ALL.map(Split::code))
+        .map(|code| Split::from_code(&code).expect("it is one of the possible values"))
+}
+
+/// Parses a device, for clap.
+fn device() -> impl TypedValueParser<Value = DeviceChoice> {
+    PossibleValuesParser::new(["auto", "cpu", "cuda"])
+        .map(|name| name.parse().expect("it is one of the possible values"))
 }
 
 /// Parses a seed, for clap: what a manifest's TOML can hold.

@@ -1,13 +1,15 @@
 //! Everything that can be typed: the list of commands and the options they share.
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use goldilocks::Program;
 
+use crate::args::{QuietArgs, WorkArgs};
 use crate::commands::{
-    answer, bench, build, combine, compare, convert, evaluate, explain, fetch, lm, models, report,
-    reproduce, serve, stats, study, tag, train, train_tagger, tune,
+    answer, bench, build, build_news, combine, compare, completions, convert, evaluate, explain,
+    fetch, lm, man, models, probe, report, reproduce, serve, stats, study, tag, train,
+    train_tagger, tune,
 };
-use crate::failure::install_interrupt_handler;
+use crate::interrupt::{self, OnInterrupt};
 use crate::progress::Progress;
 
 /// Version and commit.
@@ -34,117 +36,271 @@ pub fn program() -> Program {
 #[command(
     name = "goldilocks",
     version = VERSION,
-    after_help = "After Hill, Bordes, Chopra & Weston, The Goldilocks Principle: Reading Children's Books with Explicit Memory Representations (ICLR 2016)."
+    after_help = "\
+Examples:
+  goldilocks reproduce                      # Table 2 of the paper, on the embedded tales
+  goldilocks build my-books -o questions    # questions from your own books
+  goldilocks help train                     # more about a command
+
+After Hill, Bordes, Chopra & Weston, The Goldilocks Principle: Reading Children's Books with Explicit Memory Representations (ICLR 2016)."
 )]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Number of threads; the results are the same for any number [default: all cores]
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
-    /// Print results and errors only
-    #[arg(short, long, global = true)]
-    quiet: bool,
+}
+
+/// A command that works for longer than a moment: its own options, and those of all such commands.
+#[derive(clap::Args, Debug)]
+pub struct Working<O: clap::Args> {
+    #[command(flatten)]
+    pub options: O,
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+/// A command that shows its progress and uses one thread.
+#[derive(clap::Args, Debug)]
+struct Showing<O: clap::Args> {
+    #[command(flatten)]
+    options: O,
+    #[command(flatten)]
+    quiet: QuietArgs,
 }
 
 #[derive(Subcommand, Debug)]
 enum Command {
     /// Build, train, answer, evaluate and report for a table of the paper
-    Reproduce(reproduce::Options),
+    #[command(after_help = "\
+Examples:
+  goldilocks reproduce                                  # Table 2 on the embedded tales
+  goldilocks reproduce --questions SET --skip lstm-query,lstm-context-query
+  goldilocks reproduce goldilocks --questions SET       # accuracy against the size of windows
+  goldilocks reproduce --show table-2 > own.toml        # a table of your own begins as the paper's
+  goldilocks reproduce --experiment own.toml")]
+    Reproduce(Working<reproduce::Options>),
     /// Build questions from books
-    Build(build::Options),
+    #[command(after_help = "\
+Examples:
+  goldilocks build -o tales                             # from the embedded tales
+  goldilocks build my-books -o questions
+  goldilocks build books -o cbt --like cbt --counts cbt --splits splits.tsv
+  goldilocks build alice.txt -o names --classes NE --context 10")]
+    Build(Working<build::Options>),
+    /// Build questions like those of CNN QA from anonymised news articles
+    #[command(after_help = "\
+Examples:
+  goldilocks build-news -o news                         # from the embedded articles
+  goldilocks build-news articles.jsonl --with cnn/questions -o news")]
+    BuildNews(Working<build_news::Options>),
     /// Count a question set (Table 1) and look for leaks
-    Stats(stats::Options),
+    #[command(after_help = "\
+Examples:
+  goldilocks stats questions
+  goldilocks stats questions --split test --json")]
+    Stats(Working<stats::Options>),
     /// Convert a question set: CBT text, JSON lines, Parquet, compact
-    Convert(convert::Options),
+    #[command(after_help = "\
+Examples:
+  goldilocks convert questions questions.parquet
+  goldilocks convert questions released --to cbt        # a folder like that of the release
+  goldilocks convert questions - --to jsonl --split test --class NE")]
+    Convert(Working<convert::Options>),
     /// List the models, or the settings of one
+    #[command(after_help = "\
+Examples:
+  goldilocks models
+  goldilocks models memnn-window-selfsup")]
     Models(models::Options),
     /// Train a model
-    Train(train::Options),
+    #[command(after_help = "\
+Examples:
+  goldilocks train word-distance questions -o word-distance
+  goldilocks train memnn-window-selfsup questions -o memory --set dim=100 --seed 2
+  goldilocks train lstm-query questions -o lstm --device cuda")]
+    Train(Working<train::Options>),
     /// Try settings of a model on the validation split
-    Tune(tune::Options),
+    #[command(after_help = "\
+Examples:
+  goldilocks tune word-distance questions -o tuned --grid max_penalty=1,3,5
+  goldilocks tune memnn-window-selfsup questions -o tuned --grid window=3,5,7 --grid dim=50,100 --seeds 3")]
+    Tune(Working<tune::Options>),
     /// Answer questions with a trained model
-    Answer(answer::Options),
+    #[command(after_help = "\
+Examples:
+  goldilocks answer word-distance questions -o word-distance.jsonl
+  goldilocks answer memory questions -o memory.jsonl --split valid
+  goldilocks answer memory questions -o query-only.jsonl --query-only
+  goldilocks answer memory questions -o -               # to standard output
+  goldilocks answer http://localhost:8000 questions -o server.jsonl --sample 100")]
+    Answer(Working<answer::Options>),
+    /// Ask what a server with a language model can do
+    #[command(after_help = "\
+Examples:
+  goldilocks probe http://localhost:8000
+  goldilocks probe http://localhost:8080 --leaks questions --json")]
+    Probe(Working<probe::Options>),
     /// Show what a model looked at before it answered
-    Explain(explain::Options),
+    #[command(after_help = "\
+Examples:
+  goldilocks explain word-distance questions --question 3
+  goldilocks explain memory questions --question 3 --split test --html question.html")]
+    Explain(Working<explain::Options>),
     /// Print the accuracy of predictions, with intervals
-    Evaluate(evaluate::Options),
+    #[command(after_help = "\
+Examples:
+  goldilocks evaluate memory.jsonl --questions questions
+  goldilocks evaluate memory.jsonl word-distance.jsonl --split test
+  goldilocks evaluate seed-1.jsonl seed-2.jsonl seed-3.jsonl --seeds")]
+    Evaluate(Working<evaluate::Options>),
     /// Compare two models on the same questions
-    Compare(compare::Options),
+    #[command(after_help = "\
+Examples:
+  goldilocks compare memory.jsonl word-distance.jsonl
+  goldilocks compare memory.jsonl word-distance.jsonl --split test --class NE")]
+    Compare(Working<compare::Options>),
     /// Combine several models into one
-    Combine(combine::Options),
+    #[command(after_help = "\
+Examples:
+  goldilocks combine seed-1.jsonl seed-2.jsonl -o mean.jsonl
+  goldilocks combine memory.jsonl lstm.jsonl --split test --fit memory.jsonl lstm.jsonl -o both.jsonl")]
+    Combine(Working<combine::Options>),
     /// Make tables and pictures from predictions
-    Report(report::Options),
+    #[command(after_help = "\
+Examples:
+  goldilocks report memory.jsonl word-distance.jsonl --questions questions
+  goldilocks report memory.jsonl --questions questions --table validation -o report")]
+    Report(Working<report::Options>),
     /// Serve the page: explore, look inside, take the test
-    Serve(serve::Options),
+    #[command(after_help = "\
+Examples:
+  goldilocks serve                                      # the embedded tales
+  goldilocks serve questions --models memory word-distance
+  goldilocks serve questions --study study.db --port 9000")]
+    Serve(Working<serve::Options>),
     /// Create and export studies of people who take the test
     Study(study::Options),
     /// Language models: estimate, perplexity, ARPA in and out
     Lm(lm::Options),
     /// Split and tag a book
+    #[command(after_help = "\
+Examples:
+  goldilocks tag alice.txt
+  goldilocks tag -                                      # from standard input")]
     Tag(tag::Options),
     /// Make the tagger's weights from tagged books
-    TrainTagger(train_tagger::Options),
+    #[command(after_help = "\
+Example:
+  goldilocks train-tagger tagged-books -o tagger.bin")]
+    TrainTagger(Working<train_tagger::Options>),
     /// Measure how fast the stages run on this machine
-    Bench(bench::Options),
+    #[command(after_help = "\
+Examples:
+  goldilocks bench
+  goldilocks bench my-books --threads 1 --json")]
+    Bench(Working<bench::Options>),
     /// Fetch a released data set
-    Fetch(fetch::Options),
+    #[command(after_help = "\
+Example:
+  goldilocks fetch cbt -o data                          # then: goldilocks stats data/CBTest/data")]
+    Fetch(Showing<fetch::Options>),
     /// Print a completion script for a shell
-    Completions {
-        /// The shell
-        shell: clap_complete::Shell,
-    },
+    #[command(after_help = "\
+Example:
+  goldilocks completions bash")]
+    Completions(completions::Options),
+    /// Write manual pages
+    #[command(after_help = "\
+Example:
+  goldilocks man man1                                   # then: man -l man1/goldilocks-build.1")]
+    Man(man::Options),
 }
 
-impl Command {
-    /// What Ctrl-C leaves.
-    fn kept_when_stopped(&self) -> &'static str {
-        match self {
-            Self::Reproduce(_)
-            | Self::Tune(_)
-            | Self::Train(_)
-            | Self::Answer(_)
-            | Self::Fetch(_) => "run the same command again to resume",
-            Self::Serve(_) => "every answer that was confirmed is kept",
-            _ => "nothing was written",
-        }
-    }
-}
+/// What Ctrl-C does to a command that resumes, and to one that does not.
+const RESUMES: OnInterrupt = OnInterrupt::Stop(interrupt::RESUMES);
+const STOPS: OnInterrupt = OnInterrupt::Stop(interrupt::NOTHING);
 
 impl Cli {
     /// Runs the command that was typed.
     pub fn run(self) -> anyhow::Result<()> {
-        if let Some(threads) = self.threads {
-            rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global()?;
-        }
-        let progress = &Progress::new(self.quiet);
-        install_interrupt_handler(self.command.kept_when_stopped())?;
+        use Command as C;
         match self.command {
-            Command::Reproduce(options) => reproduce::run(&options, progress),
-            Command::Build(options) => build::run(&options, progress),
-            Command::Stats(options) => stats::run(&options, progress),
-            Command::Convert(options) => convert::run(&options, progress),
-            Command::Models(options) => models::run(&options),
-            Command::Train(options) => train::run(&options, progress),
-            Command::Tune(options) => tune::run(&options, progress),
-            Command::Explain(options) => explain::run(&options, progress),
-            Command::Answer(options) => answer::run(&options, progress),
-            Command::Evaluate(options) => evaluate::run(&options, progress),
-            Command::Compare(options) => compare::run(&options, progress),
-            Command::Combine(options) => combine::run(&options, progress),
-            Command::Report(options) => report::run(&options, progress),
-            Command::Serve(options) => serve::run(&options, progress),
-            Command::Study(options) => study::run(&options, progress),
-            Command::Lm(options) => lm::run(&options, progress),
-            Command::Tag(options) => tag::run(&options),
-            Command::TrainTagger(options) => train_tagger::run(&options, progress),
-            Command::Bench(options) => bench::run(&options, progress),
-            Command::Fetch(options) => fetch::run(&options, progress),
-            Command::Completions { shell } => {
-                let mut script = Vec::new();
-                clap_complete::generate(shell, &mut Self::command(), "goldilocks", &mut script);
-                crate::commands::print(format_args!("{}", String::from_utf8_lossy(&script)))
+            C::Reproduce(typed) => typed
+                .run(OnInterrupt::Cancel("the rows that are done are reported"), reproduce::run),
+            C::Build(typed) => typed.run(STOPS, build::run),
+            C::BuildNews(typed) => typed.run(STOPS, build_news::run),
+            C::Stats(typed) => typed.run(STOPS, stats::run),
+            C::Convert(typed) => typed.run(STOPS, convert::run),
+            C::Models(options) => models::run(&options),
+            C::Train(typed) => typed.run(RESUMES, train::run),
+            C::Tune(typed) => typed.run(RESUMES, tune::run),
+            C::Answer(typed) => typed.run(RESUMES, answer::run),
+            C::Probe(typed) => typed.run(STOPS, probe::run),
+            C::Explain(typed) => typed.run(STOPS, explain::run),
+            C::Evaluate(typed) => typed.run(STOPS, evaluate::run),
+            C::Compare(typed) => typed.run(STOPS, compare::run),
+            C::Combine(typed) => typed.run(STOPS, combine::run),
+            C::Report(typed) => typed.run(STOPS, report::run),
+            C::Serve(typed) => {
+                typed.run(OnInterrupt::Stop("every answer that was confirmed is kept"), serve::run)
+            }
+            C::Study(options) => study::run(options),
+            C::Lm(options) => lm::run(options),
+            C::Tag(options) => tag::run(&options),
+            C::TrainTagger(typed) => typed.run(STOPS, train_tagger::run),
+            C::Bench(typed) => typed.run(STOPS, bench::run),
+            C::Fetch(typed) => fetch::run(&typed.options, &typed.quiet.start(RESUMES)?),
+            C::Completions(options) => completions::run(&options),
+            C::Man(options) => man::run(&options),
+        }
+    }
+}
+
+impl<O: clap::Args> Working<O> {
+    /// Runs a command.
+    pub fn run(
+        &self,
+        on_interrupt: OnInterrupt,
+        run: impl FnOnce(&O, &Progress) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        run(&self.options, &self.work.start(on_interrupt)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// Every command, each with the names that lead to it.
+    fn all(command: &clap::Command, names: &[String]) -> Vec<(String, clap::Command)> {
+        let path = [names, &[command.get_name().to_owned()]].concat();
+        let below = command.get_subcommands().flat_map(|command| all(command, &path));
+        [(path.join(" "), command.clone())].into_iter().chain(below).collect()
+    }
+
+    #[test]
+    fn every_command_has_examples_that_can_be_parsed() {
+        Cli::command().debug_assert();
+        let mut n_examples = 0;
+        for (name, command) in all(&Cli::command(), &[]) {
+            let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let examples = after.lines().filter_map(|line| line.strip_prefix("  goldilocks "));
+            let examples: Vec<&str> = examples.collect();
+            assert!(!examples.is_empty(), "{name} has no example");
+            for example in examples {
+                let typed = example.split("  # ").next().unwrap_or_default();
+                let typed = typed.split(" > ").next().unwrap_or_default();
+                let typed = typed.split(" | ").next().unwrap_or_default();
+                let words = ["goldilocks"].into_iter().chain(typed.split_whitespace());
+                match Cli::try_parse_from(words) {
+                    Err(error) if error.kind() != clap::error::ErrorKind::DisplayHelp => {
+                        panic!("{name}: `{example}`: {error}")
+                    }
+                    _ => n_examples += 1,
+                }
             }
         }
+        assert!(n_examples > 50, "only {n_examples} examples");
     }
 }

@@ -2,7 +2,11 @@
 
 use std::path::PathBuf;
 
+use clap::builder::Styles;
+use clap::builder::styling::{AnsiColor, Style};
+
 use crate::remedy::worded;
+use crate::stdio;
 
 /// What a command can run into beyond the errors of the library.
 #[derive(Debug, thiserror::Error)]
@@ -38,9 +42,9 @@ impl Failure {
 }
 
 /// Prints `warning: …`.
-#[expect(clippy::print_stderr, reason = "the one place where warnings reach the terminal")]
 pub fn warn(text: std::fmt::Arguments<'_>) {
-    eprintln!("warning: {text}");
+    let style = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
+    anstream::eprintln!("{style}warning:{style:#} {}", stdio::named(text.to_string()));
 }
 
 /// The hint of the first error in the chain that has one.
@@ -49,17 +53,6 @@ fn hint(error: &anyhow::Error) -> Option<String> {
         Some(failure) => failure.hint().map(str::to_owned),
         None => cause.downcast_ref::<goldilocks::Error>()?.hint().map(|remedy| worded(&remedy)),
     })
-}
-
-/// Makes Ctrl-C stop the program and print what is kept. Outputs are renamed into place when whole, so nothing else is needed.
-#[expect(clippy::exit, clippy::print_stderr, reason = "the person has asked to stop")]
-pub fn install_interrupt_handler(kept: &'static str) -> anyhow::Result<()> {
-    let stop = move || {
-        eprintln!("\ninterrupted; {kept}");
-        // 128 + SIGINT, as shells have it.
-        std::process::exit(130)
-    };
-    Ok(ctrlc::set_handler(stop)?)
 }
 
 /// The error and its causes, each once: many messages end in their cause already.
@@ -73,12 +66,14 @@ fn message(error: &anyhow::Error) -> String {
     text
 }
 
-/// Prints `error: …` and, where there is a way out, `hint: …`.
-#[expect(clippy::print_stderr, reason = "the one place where errors reach the terminal")]
+/// Prints `error: …` and, where there is a way out, `hint: …`, in the colours of the argument parser's errors: none
+/// where stderr is not a terminal, or `NO_COLOR` is set.
 pub fn show(error: &anyhow::Error) {
-    eprintln!("error: {}", message(error));
+    let styles = Styles::styled();
+    let (error_style, hint_style) = (styles.get_error(), styles.get_valid());
+    anstream::eprintln!("{error_style}error:{error_style:#} {}", stdio::named(message(error)));
     if let Some(hint) = hint(error) {
-        eprintln!("hint: {hint}");
+        anstream::eprintln!("{hint_style}hint:{hint_style:#} {}", stdio::named(hint));
     }
 }
 

@@ -11,12 +11,12 @@ pub fn worded(remedy: &Remedy) -> String {
         }
         Remedy::Overwrite => "choose another `-o`, or add `--force` to replace it".into(),
         Remedy::ChooseNewFolder => "choose another `-o`".into(),
-        Remedy::ChangeSelection => "`--on` and `--class` select the questions".into(),
+        Remedy::ChangeSelection => "`--split` and `--class` select the questions".into(),
         Remedy::SelectAnswered => {
-            "check that it is the right set; `--on` and `--class` select what was answered of it".into()
+            "check that it is the right set; `--split` and `--class` select what was answered of it".into()
         }
         Remedy::SelectCommon => {
-            "answer the same set and splits with both models, or select what both answered with `--on` and `--class`; both files need `split`".into()
+            "answer the same set and splits with both models, or select what both answered with `--split` and `--class`; both files need `split`".into()
         }
         Remedy::MatchToQuestions => {
             "lines need an `answer`; `--questions SET` takes it from the set".into()
@@ -33,12 +33,12 @@ pub fn worded(remedy: &Remedy) -> String {
             path.display()
         ),
         Remedy::InspectBooks => {
-            "check that these are whole books, as .txt or .epub: `goldilocks tag BOOK` shows one".into()
+            "check that these are whole books, as .txt, .html or .epub: `goldilocks tag BOOK` shows one".into()
         }
         Remedy::Train { model, folder } => {
             let model = model.as_deref().unwrap_or("MODEL");
-            let folder = folder.as_ref().map_or("MODELDIR".into(), |path| path.display().to_string());
-            format!("make it with `goldilocks train {model} --data SET -o {folder}`")
+            let folder = folder.as_ref().map_or("DIR".into(), |path| path.display().to_string());
+            format!("make it with `goldilocks train {model} SET -o {folder}`")
         }
         Remedy::ListModels { meant } => {
             let meant = meant.as_ref().map_or(String::new(), |name| format!("did you mean `{name}`? "));
@@ -49,7 +49,7 @@ pub fn worded(remedy: &Remedy) -> String {
         Remedy::WriteSettingAs { example } => format!("for example `--set {example}`"),
         Remedy::Set { key, value } => format!("`--set {key}={value}`"),
         Remedy::MakePredictions => {
-            "expected a file of predictions: `goldilocks answer MODELDIR SET -o FILE` makes one".into()
+            "expected a file of predictions: `goldilocks answer MODEL SET -o FILE` makes one".into()
         }
         Remedy::ReplaceBook { .. } => format!("{remedy}; `build --skip-bad` skips such books"),
         Remedy::TrainTagger => "`goldilocks train-tagger` makes the weights again".into(),
@@ -79,6 +79,9 @@ pub fn worded(remedy: &Remedy) -> String {
         Remedy::TagBooks => "`goldilocks tag BOOK > FILE` writes a book in the right form".into(),
         Remedy::MakeLanguageModel => {
             "`goldilocks train kneser-ney`, `lm estimate` and `lm import` make models that have one".into()
+        }
+        Remedy::ReadExperiments => {
+            "a row is a table: `[[rows]]`, then `model = \"word-distance\"`; `goldilocks reproduce --show` prints all of table-2".into()
         }
         // What has nothing to do with the program is worded by the libraries.
         other => other.to_string(),
@@ -181,7 +184,7 @@ mod tests {
             let wrong: Vec<String> = back_ticked(&text).filter_map(wrong).collect();
             assert!(wrong.is_empty(), "{remedy:?}: {wrong:?}");
             // What a library can word by itself needs no flag.
-            let is_general = matches!(remedy, Remedy::DidYouMean { .. } | Remedy::ReadExperiments);
+            let is_general = matches!(remedy, Remedy::DidYouMean { .. });
             assert_eq!(text == remedy.to_string(), is_general, "{remedy:?}: {text}");
         }
         // The check itself can fail.

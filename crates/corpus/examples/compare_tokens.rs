@@ -4,7 +4,7 @@
 //! $ cargo run --release -p corpus --example compare_tokens BOOKS TOKENISED valid test
 //! ```
 //!
-//! BOOKS has raw books as `NAME.txt`; TOKENISED has `SPLIT__NAME.txt`, a sentence a line, tokens with spaces
+//! BOOKS has raw books as `NAME.txt`; TOKENISED has `SPLIT__NAME.txt`, one sentence per line, tokens with spaces
 //! between them. Only the named splits are compared, or all. Nothing is cut from the raw books.
 //!
 //! What our tokens have before the first and after the last token of the tokenised book does not count. The
@@ -36,7 +36,8 @@ fn main() -> Result<(), Failure> {
         if !splits.is_empty() && !splits.iter().any(|wanted| wanted == split) {
             continue;
         }
-        let text = goldilocks_corpus::read_text(&Path::new(books).join(format!("{name}.txt")))?;
+        let text =
+            goldilocks_corpus::BookFile::read(&Path::new(books).join(format!("{name}.txt")))?.text;
         let expected = fs::read_to_string(&path)?;
         let expected = Tokens::of(expected.lines().map(|line| line.split(' ').map(str::to_owned)));
         let ours = Tokens::of(goldilocks_corpus::tokenise(&text));

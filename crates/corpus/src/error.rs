@@ -19,7 +19,7 @@ pub enum Error {
     Folder { path: PathBuf },
     #[error("{}: expected a folder, found a file", path.display())]
     NotAFolder { path: PathBuf },
-    #[error("{}: no books: expected .txt or .epub files in it or below", path.display())]
+    #[error("{}: no books: expected .txt, .html or .epub files in it or below", path.display())]
     NoBooks { path: PathBuf },
     #[error("{}: cannot be read or written", path.display())]
     Io { path: PathBuf, source: io::Error },
@@ -28,6 +28,9 @@ pub enum Error {
     TooLong { path: PathBuf },
     #[error("{}: expected a book, found no text", path.display())]
     Empty { path: PathBuf },
+    /// A file of another kind, known by its first bytes.
+    #[error("{}: expected a book, found {found}", path.display())]
+    OtherKind { path: PathBuf, found: &'static str },
     #[error("{}:{line}: expected text, found control character U+{:04X}", path.display(), u32::from(*character))]
     Binary { path: PathBuf, line: usize, character: char },
     /// The library was compiled without the feature `epub`.
@@ -80,8 +83,11 @@ impl Error {
                     "check that it is a text file; the name of an .epub file must end in `.epub`",
                 )
             }
-            Self::Binary { .. } => Remedy::advice(
-                "only plain text and .epub files can be read: convert the book first",
+            Self::OtherKind { found: "a ZIP archive", .. } => {
+                Remedy::advice("unpack it first; the name of an .epub file must end in `.epub`")
+            }
+            Self::Binary { .. } | Self::OtherKind { .. } => Remedy::advice(
+                "plain text, HTML and .epub files can be read: convert the book to one of them",
             ),
         })
     }
@@ -134,7 +140,7 @@ mod tests {
         check(
             Error::NoBooks { path: "tales".into() },
             expect![[r#"
-                error: tales: no books: expected .txt or .epub files in it or below
+                error: tales: no books: expected .txt, .html or .epub files in it or below
                 hint: books are recognised by their extensions: rename plain text to `.txt`"#]],
         );
         check(
@@ -164,7 +170,13 @@ mod tests {
             Error::Binary { path: "bears.mobi".into(), line: 1, character: '\u{1}' },
             expect![[r#"
                 error: bears.mobi:1: expected text, found control character U+0001
-                hint: only plain text and .epub files can be read: convert the book first"#]],
+                hint: plain text, HTML and .epub files can be read: convert the book to one of them"#]],
+        );
+        check(
+            Error::OtherKind { path: "bears.txt".into(), found: "a PDF file" },
+            expect![[r#"
+                error: bears.txt: expected a book, found a PDF file
+                hint: plain text, HTML and .epub files can be read: convert the book to one of them"#]],
         );
         check(
             Error::CorruptEpub { path: "bears.epub".into(), reason: "no container".into() },

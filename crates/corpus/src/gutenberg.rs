@@ -2,16 +2,15 @@
 //!
 //! Every cut asks for more than a word: a wording that only Project Gutenberg uses, a bracket that opens with
 //! a known word, or a heading with a list under it. What is in doubt stays. The released CBT text has all of
-//! this in it, so that whoever wants to build the same questions leaves the cuts away.
+//! this in it, so that to build the same questions, one builds without cuts.
 
 mod brackets;
 mod contents;
-mod lines;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use lines::Lines;
+use crate::lines::Lines;
 
 /// The text without what Project Gutenberg put before and after the book, who made the file, notes of
 /// transcribers, tables of contents, lists of illustrations and captions.
@@ -21,12 +20,12 @@ pub fn cut(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut tale = String::with_capacity(text.len());
-    let mut place = 0;
+    let mut position = 0;
     for piece in pieces {
-        tale.push_str(&text[place..piece.start]);
-        place = piece.end;
+        tale.push_str(&text[position..piece.start]);
+        position = piece.end;
     }
-    tale.push_str(&text[place..]);
+    tale.push_str(&text[position..]);
     Cow::Owned(tale)
 }
 
@@ -34,17 +33,17 @@ pub fn cut(text: &str) -> Cow<'_, str> {
 fn find(text: &str) -> Vec<Range<usize>> {
     let lines = Lines::of(text);
     let mut pieces = Vec::new();
-    let mut place = 0;
+    let mut position = 0;
     for book in books(&lines) {
-        pieces.push(lines.bytes(place..book.start));
+        pieces.push(lines.bytes(position..book.start));
         pieces.extend(credits(&lines, book.clone()).map(|piece| lines.bytes(piece)));
         pieces.extend(notes(&lines, book.clone()).map(|piece| lines.bytes(piece)));
         pieces
             .extend(contents::find(&lines, book.clone()).into_iter().map(|list| lines.bytes(list)));
         pieces.extend(brackets::find(text, lines.bytes(book.clone())));
-        place = book.end;
+        position = book.end;
     }
-    pieces.push(lines.bytes(place..lines.len()));
+    pieces.push(lines.bytes(position..lines.len()));
     without_overlaps(pieces)
 }
 
@@ -66,8 +65,8 @@ fn without_overlaps(mut pieces: Vec<Range<usize>>) -> Vec<Range<usize>> {
 fn books(lines: &Lines<'_>) -> Vec<Range<usize>> {
     let mut books = Vec::new();
     let mut next = Some(0);
-    while let Some(place) = next {
-        let start = header_end(lines, place);
+    while let Some(position) = next {
+        let start = header_end(lines, position);
         let end = licence_start(lines, start);
         books.push(start..end);
         next = (end..lines.len()).find(|&line| is_marker(lines.text(line), "START"));
@@ -76,24 +75,24 @@ fn books(lines: &Lines<'_>) -> Vec<Range<usize>> {
 }
 
 /// The first line after Project Gutenberg's header: after `*** START OF THE PROJECT GUTENBERG EBOOK … ***`,
-/// whose title may run over some lines, or after the small print of the oldest files; `place` itself if there
+/// whose title may run over some lines, or after the small print of the oldest files; `position` itself if there
 /// is none.
-fn header_end(lines: &Lines<'_>, place: usize) -> usize {
+fn header_end(lines: &Lines<'_>, position: usize) -> usize {
     const LONGEST_TITLE: usize = 5;
     const LONGEST_HEADER: usize = 500;
     // What follows the end of a book is the header of another one.
-    let end = (place..lines.len()).find(|&line| is_end(lines, line)).unwrap_or(lines.len());
-    if let Some(start) = (place..end).find(|&line| is_marker(lines.text(line), "START")) {
+    let end = (position..lines.len()).find(|&line| is_end(lines, line)).unwrap_or(lines.len());
+    if let Some(start) = (position..end).find(|&line| is_marker(lines.text(line), "START")) {
         let mut title = start..end.min(start + LONGEST_TITLE);
         return title.find(|&line| lines.text(line).trim_end().ends_with("***")).unwrap_or(start)
             + 1;
     }
     // Some files have their small print at the end.
     let is_before_text = |line: &usize| (line + 1..lines.len()).any(|line| !lines.is_blank(line));
-    (place..end.min(place + LONGEST_HEADER))
+    (position..end.min(position + LONGEST_HEADER))
         .find(|&line| is_small_print(lines.text(line), "END"))
         .filter(is_before_text)
-        .map_or(place, |line| line + 1)
+        .map_or(position, |line| line + 1)
 }
 
 /// The first line of Project Gutenberg's licence: the end of a book, or small print; the number of lines if
@@ -379,13 +378,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_stand_in_order(text in "(\\*\\*\\* (START|END) OF THE PROJECT GUTENBERG|CONTENTS|\\[Illustration|\\]|\\{|[.]jpg\\}|Produced by|Transcriber's Note|The Bear|é|I[.]|\n|\n\n| |[+|]){0,30}") {
-            let mut place = 0;
+        fn pieces_are_in_order(text in "(\\*\\*\\* (START|END) OF THE PROJECT GUTENBERG|CONTENTS|\\[Illustration|\\]|\\{|[.]jpg\\}|Produced by|Transcriber's Note|The Bear|é|I[.]|\n|\n\n| |[+|]){0,30}") {
+            let mut position = 0;
             for piece in find(&text) {
-                prop_assert!(place <= piece.start && piece.start < piece.end);
-                place = piece.end;
+                prop_assert!(position <= piece.start && piece.start < piece.end);
+                position = piece.end;
             }
-            prop_assert!(place <= text.len());
+            prop_assert!(position <= text.len());
             prop_assert!(cut(&text).len() <= text.len());
         }
     }

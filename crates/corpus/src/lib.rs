@@ -4,11 +4,18 @@
 //! file ──read──▶ text ──gutenberg──▶ the tale alone ──words──▶ tokens ──sentences──▶ sentences ──tagger──▶ Book
 //! ```
 
+mod author;
 pub mod detokenise;
+mod encoding;
 #[cfg(feature = "epub")]
 mod epub;
 mod error;
 pub mod gutenberg;
+mod lines;
+mod markup;
+mod paragraphs;
+#[cfg(feature = "tagger")]
+mod prose;
 mod read;
 mod sentences;
 mod tagged;
@@ -18,8 +25,12 @@ mod tags;
 pub mod tales;
 mod words;
 
+pub use author::author_key;
 pub use error::Error;
-pub use read::{books_in, read_text, text_of};
+pub use paragraphs::tokenise_paragraphs;
+#[cfg(feature = "tagger")]
+pub use prose::Prose;
+pub use read::{BookFile, books_in, without_extension};
 pub use sentences::tokenise;
 #[cfg(feature = "tagger")]
 pub use tagger::Tagger;

@@ -1,62 +1,83 @@
 //! Files → text: the books of a folder, and a book's text in UTF-8 with `\n` at the end of lines.
 //!
-//! Plain text may be UTF-8 with or without a byte-order mark, UTF-16 with one, or Windows-1252 (which
-//! includes Latin-1 except for control characters); what is not even nearly UTF-8 is taken for the last.
+//! Books are plain text, HTML or .epub files. Plain text that is HTML inside is read as such; other kinds of files
+//! are refused by name.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
-
-use crate::Error;
 #[cfg(feature = "epub")]
 use crate::epub;
+use crate::{Error, author, encoding, markup};
 
 /// The longest book in bytes: far more than any has, and a limit for devices and for files that never stop
 /// unpacking.
 pub(crate) const MAX_BOOK: usize = 256 << 20;
 
-/// Reads a book's text, from an .epub file if its extension says so (feature `epub`), else from plain text.
-///
-/// # Errors
-/// If the file is missing, a folder, unreadable, empty, too long, not text, or a corrupt .epub.
-pub fn read_text(path: &Path) -> Result<String, Error> {
-    if path.is_dir() {
-        return Err(Error::Folder { path: path.into() });
-    }
-    let read = |file: File| {
-        let mut bytes = Vec::new();
-        file.take(MAX_BOOK as u64 + 1).read_to_end(&mut bytes).map(|_| bytes)
-    };
-    let bytes = File::open(path).and_then(read).map_err(|source| Error::reading(path, source))?;
-    text_of(bytes, path)
+/// The extensions of books' files.
+const EXTENSIONS: [&str; 5] = ["txt", "epub", "html", "htm", "xhtml"];
+
+/// What a book's file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BookFile {
+    /// The text, lines ending in `\n`, paragraphs separated by empty lines.
+    pub text: String,
+    /// The author, from the name of the file (`AUTHOR___TITLE.txt`), the data of an .epub or HTML file, or the
+    /// header of Project Gutenberg.
+    pub author: Option<String>,
 }
 
-/// The text in the bytes of a book's file, whose kind follows from the extension of its path.
-///
-/// # Errors
-/// If it is empty, too long, not text, or a corrupt .epub.
-pub fn text_of(bytes: Vec<u8>, path: &Path) -> Result<String, Error> {
-    if bytes.len() > MAX_BOOK {
-        return Err(Error::TooLong { path: path.into() });
+impl BookFile {
+    /// Reads a book: an .epub file (feature `epub`) or HTML if its extension says so, else plain text.
+    ///
+    /// # Errors
+    /// If the file is missing, a folder, unreadable, empty, too long, not text, or a corrupt .epub.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        if path.is_dir() {
+            return Err(Error::Folder { path: path.into() });
+        }
+        let read = |file: File| {
+            let mut bytes = Vec::new();
+            file.take(MAX_BOOK as u64 + 1).read_to_end(&mut bytes).map(|_| bytes)
+        };
+        let bytes =
+            File::open(path).and_then(read).map_err(|source| Error::reading(path, source))?;
+        Self::from_bytes(&bytes, path)
     }
-    let text = if has_ending(path, "epub") {
-        #[cfg(not(feature = "epub"))]
-        return Err(Error::EpubUnsupported { path: path.into() });
-        #[cfg(feature = "epub")]
-        epub::text(&bytes, path, MAX_BOOK)?
-    } else {
-        plain_text(&bytes, path)?
-    };
-    if text.trim().is_empty() {
-        return Err(Error::Empty { path: path.into() });
+
+    /// Reads the bytes of a book's file, whose kind follows from the extension of its path.
+    ///
+    /// # Errors
+    /// If it is empty, too long, not text, or a corrupt .epub.
+    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self, Error> {
+        if bytes.len() > MAX_BOOK {
+            return Err(Error::TooLong { path: path.into() });
+        }
+        let (text, author) = if has_extension(path, &["epub"]) {
+            #[cfg(not(feature = "epub"))]
+            return Err(Error::EpubUnsupported { path: path.into() });
+            #[cfg(feature = "epub")]
+            epub::text(bytes, path, MAX_BOOK)?
+        } else {
+            let text = plain_text(bytes, path)?;
+            let is_named_so = has_extension(path, &["html", "htm", "xhtml"]);
+            if markup::is_html(&text) || is_named_so && text.contains("</") {
+                markup::text(&text)
+            } else {
+                (text, None)
+            }
+        };
+        if text.trim().is_empty() {
+            return Err(Error::Empty { path: path.into() });
+        }
+        let author = author::of_name(path).or(author).or_else(|| author::of_header(&text));
+        Ok(Self { text, author })
     }
-    Ok(text)
 }
 
-/// The .txt and .epub files in a folder and below, in byte order of their paths; hidden ones are left out.
+/// The books in a folder and below, in byte order of their paths; hidden ones are left out.
 ///
 /// # Errors
 /// If the folder is missing, unreadable, a file, or has no books.
@@ -77,7 +98,7 @@ pub fn books_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
             // A link to a folder is not followed: it could lead back up.
             if kind.is_dir() {
                 folders.push(path);
-            } else if (has_ending(&path, "txt") || has_ending(&path, "epub")) && path.is_file() {
+            } else if has_extension(&path, &EXTENSIONS) && path.is_file() {
                 books.push(path);
             }
         }
@@ -89,12 +110,24 @@ pub fn books_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(books)
 }
 
-fn has_ending(path: &Path, ending: &str) -> bool {
-    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
+/// The name of a book's file without the extension, if it has one that books have; other dots belong to the name.
+pub fn without_extension(name: &str) -> &str {
+    let stem = name.rsplit_once('.').filter(|(_, extension)| {
+        EXTENSIONS.iter().any(|known| known.eq_ignore_ascii_case(extension))
+    });
+    stem.map_or(name, |(stem, _)| stem)
+}
+
+fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+    let found = path.extension();
+    found.is_some_and(|found| extensions.iter().any(|known| found.eq_ignore_ascii_case(known)))
 }
 
 fn plain_text(bytes: &[u8], path: &Path) -> Result<String, Error> {
-    let text = with_line_feeds(decode(bytes));
+    if let Some(found) = other_kind(bytes) {
+        return Err(Error::OtherKind { path: path.into(), found });
+    }
+    let text = with_line_feeds(encoding::decode(bytes));
     match first_of_too_many_controls(&text) {
         None => Ok(text),
         Some((index, character)) => {
@@ -104,32 +137,18 @@ fn plain_text(bytes: &[u8], path: &Path) -> Result<String, Error> {
     }
 }
 
-/// Decodes bytes as text, without the byte-order mark.
-pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
-    let (encoding, mark) = Encoding::for_bom(bytes).unwrap_or((UTF_8, 0));
-    let bytes = &bytes[mark..];
-    match encoding.decode_without_bom_handling_and_without_replacement(bytes) {
-        Some(text) => text,
-        None if encoding != UTF_8 => encoding.decode_without_bom_handling(bytes).0,
-        None if mark > 0 || is_nearly_utf_8(bytes) => {
-            let pieces = bytes.utf8_chunks().flat_map(|piece| {
-                [piece.valid().into(), WINDOWS_1252.decode_without_bom_handling(piece.invalid()).0]
-            });
-            pieces.collect::<String>().into()
-        }
-        None => WINDOWS_1252.decode_without_bom_handling(bytes).0,
-    }
-}
-
-/// Returns whether there are more multi-byte characters of UTF-8 than invalid bytes: a UTF-8 file with a few
-/// wrong bytes must not lose all its quotation marks.
-fn is_nearly_utf_8(bytes: &[u8]) -> bool {
-    let (mut right, mut wrong) = (0, 0);
-    for piece in bytes.utf8_chunks() {
-        right += piece.valid().chars().filter(|c| !c.is_ascii()).count();
-        wrong += piece.invalid().len();
-    }
-    right > wrong
+/// The kind of a file that is known by its first bytes and holds no plain text.
+fn other_kind(bytes: &[u8]) -> Option<&'static str> {
+    const KINDS: [(&[u8], &str); 5] = [
+        (b"%PDF-", "a PDF file"),
+        (b"PK\x03\x04", "a ZIP archive"),
+        (b"{\\rtf", "an RTF document"),
+        (b"\xd0\xcf\x11\xe0", "a Word document"),
+        (b"\x1f\x8b", "a gzip archive"),
+    ];
+    let is_kindle = bytes.get(60..68).is_some_and(|bytes| bytes == b"BOOKMOBI");
+    let kind = KINDS.iter().find(|(start, _)| bytes.starts_with(start)).map(|(_, kind)| *kind);
+    kind.or(is_kindle.then_some("a Kindle book"))
 }
 
 /// `\r\n` and lone `\r` become `\n`.
@@ -163,7 +182,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tale.txt");
         fs::write(&path, bytes).unwrap();
-        read_text(&path)
+        BookFile::read(&path).map(|book| book.text)
     }
 
     /// An error's message without the folder, which differs from run to run.
@@ -202,7 +221,10 @@ mod tests {
     #[test]
     fn a_book_has_an_end() {
         let path = Path::new("long.txt");
-        assert!(matches!(text_of(vec![b'a'; MAX_BOOK + 1], path), Err(Error::TooLong { .. })));
+        assert!(matches!(
+            BookFile::from_bytes(&vec![b'a'; MAX_BOOK + 1], path),
+            Err(Error::TooLong { .. })
+        ));
     }
 
     #[test]
@@ -215,20 +237,25 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let mut messages = String::new();
-        let mut note = |result: Result<String, Error>| {
+        let mut note = |result: Result<BookFile, Error>| {
             let error = result.unwrap_err();
             messages += &format!("{}\n", message(&error, folder));
         };
-        note(read_text(&folder.join("missing.txt")));
-        note(read_text(folder));
+        note(BookFile::read(&folder.join("missing.txt")));
+        note(BookFile::read(folder));
         for (name, bytes) in [
             ("empty.txt", &b""[..]),
             ("blank.txt", b"\xef\xbb\xbf \r\n\n"),
             ("picture.txt", b"\x89PNG\r\n\x1a\nIHDR\x00\x00"),
             ("noise.txt", b"so\nfar \x01\x02 so good"),
+            ("paper.txt", b"%PDF-1.4\n1 0 obj"),
+            ("bears.txt", b"PK\x03\x04\x14\0"),
+            ("letter.txt", b"{\\rtf1 Once}"),
+            ("kindle.txt", b"123456789 123456789 123456789 123456789 123456789 123456789 BOOKMOBI"),
+            ("pictures.html", b"<html><body><img src='bear.png'></body></html>"),
         ] {
             fs::write(folder.join(name), bytes).unwrap();
-            note(read_text(&folder.join(name)));
+            note(BookFile::read(&folder.join(name)));
         }
         expect![[r#"
             FOLDER/missing.txt: no such file or folder
@@ -237,6 +264,11 @@ mod tests {
             FOLDER/blank.txt: expected a book, found no text
             FOLDER/picture.txt:3: expected text, found control character U+0000
             FOLDER/noise.txt:2: expected text, found control character U+0001
+            FOLDER/paper.txt: expected a book, found a PDF file
+            FOLDER/bears.txt: expected a book, found a ZIP archive
+            FOLDER/letter.txt: expected a book, found an RTF document
+            FOLDER/kindle.txt: expected a book, found a Kindle book
+            FOLDER/pictures.html: expected a book, found no text
         "#]]
         .assert_eq(&messages);
     }
@@ -245,7 +277,7 @@ mod tests {
     #[test]
     fn what_is_not_an_epub_file_is_an_error() {
         for bytes in [&b"Once upon a time"[..], b"PK\x03\x04 and no more"] {
-            let error = text_of(bytes.to_vec(), Path::new("cut.epub")).unwrap_err();
+            let error = BookFile::from_bytes(bytes, Path::new("cut.epub")).unwrap_err();
             expect!["cut.epub: corrupt .epub: invalid Zip archive: Could not find EOCD"]
                 .assert_eq(&error.to_string());
         }
@@ -254,9 +286,35 @@ mod tests {
     #[cfg(not(feature = "epub"))]
     #[test]
     fn without_support_for_epub_files_they_are_refused() {
-        let error = text_of(b"PK".to_vec(), Path::new("cut.epub")).unwrap_err();
+        let error = BookFile::from_bytes(b"PK", Path::new("cut.epub")).unwrap_err();
         expect!["cut.epub: .epub files are not supported: this program was built without the feature `epub`"]
             .assert_eq(&error.to_string());
+    }
+
+    #[test]
+    fn html_is_read_whatever_it_is_called() {
+        let html = b"<html><head><meta name=author content='B. Bear'></head><body><h1>Bears</h1>\r\n<p>One.<p>Two.</html>";
+        let author = Some("B. Bear".to_owned());
+        let expected = BookFile { text: "Bears\n\nOne.\n\nTwo.\n".to_owned(), author };
+        for name in ["bears.html", "bears.HTM", "bears.xhtml", "bears.txt", "bears"] {
+            assert_eq!(BookFile::from_bytes(html, Path::new(name)).unwrap(), expected, "{name}");
+        }
+        let plain = BookFile::from_bytes(b"One\nbear & two < three", Path::new("a.html")).unwrap();
+        assert_eq!(plain.text, "One\nbear & two < three");
+    }
+
+    #[test]
+    fn the_name_of_a_file_names_the_author_before_its_header_does() {
+        let text = b"Title: Bears\n\nAuthor: A. Wolf\n\n*** START OF THE PROJECT GUTENBERG EBOOK BEARS ***\n\nOnce.";
+        let author = |name| BookFile::from_bytes(text, Path::new(name)).unwrap().author.unwrap();
+        assert_eq!(author("books/B._Bear___Bears.txt"), "B. Bear");
+        assert_eq!(author("bears.txt"), "A. Wolf");
+    }
+
+    #[test]
+    fn a_name_loses_only_the_extension_of_a_book() {
+        let names = ["Mr._Hen", "Mr._Hen.txt", "Mr._Hen.HTML", "hen.epub.htm"];
+        assert_eq!(names.map(without_extension), ["Mr._Hen", "Mr._Hen", "Mr._Hen", "hen.epub"]);
     }
 
     #[test]
@@ -270,12 +328,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         fs::create_dir(folder.join("more")).unwrap();
-        for name in ["b.txt", "a.EPUB", "Z.txt", "more/c.txt", ".hidden.txt", "notes.md"] {
+        for name in ["b.htm", "a.EPUB", "Z.txt", "more/c.HTML", ".hidden.txt", "notes.md"] {
             fs::write(folder.join(name), "x").unwrap();
         }
         let books = books_in(folder).unwrap();
         let names: Vec<_> = books.iter().map(|book| book.strip_prefix(folder).unwrap()).collect();
-        assert_eq!(names, ["Z.txt", "a.EPUB", "b.txt", "more/c.txt"].map(Path::new));
+        assert_eq!(names, ["Z.txt", "a.EPUB", "b.htm", "more/c.HTML"].map(Path::new));
     }
 
     #[cfg(unix)]
@@ -292,7 +350,7 @@ mod tests {
         fs::write(&odd, "A bear.").unwrap();
         symlink(&odd, folder.join("link.txt")).unwrap();
         assert_eq!(books_in(folder).unwrap(), [odd, folder.join("link.txt")]);
-        assert_eq!(read_text(&folder.join("link.txt")).unwrap(), "A bear.");
+        assert_eq!(BookFile::read(&folder.join("link.txt")).unwrap().text, "A bear.");
     }
 
     #[test]
@@ -307,7 +365,7 @@ mod tests {
         ];
         let messages = errors.map(|error| message(&error, folder)).join("\n");
         expect![[r#"
-            FOLDER: no books: expected .txt or .epub files in it or below
+            FOLDER: no books: expected .txt, .html or .epub files in it or below
             FOLDER/missing: no such file or folder
             FOLDER/notes.md: expected a folder, found a file"#]]
         .assert_eq(&messages);
@@ -320,7 +378,9 @@ mod tests {
                 prop_assert!(!text.contains('\r'));
             }
             // Whatever the answer, it must not panic.
-            let _ = text_of(bytes, Path::new("any.epub"));
+            for name in ["any.epub", "any.html"] {
+                let _ = BookFile::from_bytes(&bytes, Path::new(name));
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A sentence ends with `.` or a token of `!` and `?`, and takes the closing quotation marks and brackets
 //! that follow. Line ends and empty lines end nothing: a heading without a full stop belongs to the sentence
-//! after it. A quotation that ends in `!` or `?` ends its sentence even where `said the bear` continues it.
+//! after it (`paragraphs.rs` is for books that are read otherwise). A quotation that ends in `!` or `?` ends its sentence even where `said the bear` continues it.
 
 use std::borrow::Cow;
 

@@ -2,7 +2,7 @@
 
 /// A tale written for this project (CC BY 4.0, see `crates/corpus/tales/README.md`).
 pub struct Tale {
-    /// Its file name.
+    /// The name of its file in the repository, with its ending.
     pub name: &'static str,
     /// Its whole text: title, chapters, paragraphs.
     pub text: &'static str,

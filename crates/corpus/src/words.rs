@@ -30,9 +30,9 @@ use std::borrow::Cow;
 pub(crate) fn tokens(text: &str) -> Vec<Cow<'_, str>> {
     // English prose has a token in every 4.5 characters.
     let mut scanner = Scanner { text, tokens: Vec::with_capacity(text.len() / 4) };
-    let mut place = 0;
-    while place < text.len() {
-        place = scanner.token(place);
+    let mut offset = 0;
+    while offset < text.len() {
+        offset = scanner.token(offset);
     }
     scanner.tokens
 }
@@ -61,22 +61,22 @@ impl<'a> Scanner<'a> {
     }
 
     /// The character at an offset; NUL, which no rule asks for, past the end.
-    fn at(&self, place: usize) -> char {
-        match self.text.as_bytes().get(place) {
+    fn at(&self, offset: usize) -> char {
+        match self.text.as_bytes().get(offset) {
             None => '\0',
             Some(&byte) if byte.is_ascii() => char::from(byte),
-            Some(_) => self.text[place..].chars().next().unwrap_or('\0'),
+            Some(_) => self.text[offset..].chars().next().unwrap_or('\0'),
         }
     }
 
     /// The character before an offset; NUL at the start.
-    fn before(&self, place: usize) -> char {
-        self.text[..place].chars().next_back().unwrap_or('\0')
+    fn before(&self, offset: usize) -> char {
+        self.text[..offset].chars().next_back().unwrap_or('\0')
     }
 
     /// The offset after the character at an offset.
-    fn after(&self, place: usize) -> usize {
-        place + self.at(place).len_utf8()
+    fn after(&self, offset: usize) -> usize {
+        offset + self.at(offset).len_utf8()
     }
 
     /// The end of the longest run of such characters from an offset on.
@@ -89,8 +89,8 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns whether these ASCII letters are at an offset, in either case.
-    fn reads(&self, place: usize, letters: &str) -> bool {
-        let bytes = self.text.as_bytes().get(place..place + letters.len());
+    fn reads(&self, offset: usize, letters: &str) -> bool {
+        let bytes = self.text.as_bytes().get(offset..offset + letters.len());
         bytes.is_some_and(|bytes| bytes.eq_ignore_ascii_case(letters.as_bytes()))
     }
 

@@ -51,9 +51,9 @@ fn mean_of_resample(clusters: &[Vec<Ratio>], mut draw: impl FnMut(usize) -> usiz
 
 /// The quantile of sorted values, between two neighbours where it falls between them.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let place = share * (sorted.len() - 1) as f64;
-    let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-    below + (above - below) * place.fract()
+    let rank = share * (sorted.len() - 1) as f64;
+    let (below, above) = (sorted[rank.floor() as usize], sorted[rank.ceil() as usize]);
+    below + (above - below) * rank.fract()
 }
 
 #[cfg(test)]
@@ -87,10 +87,10 @@ mod tests {
             script: &mut Vec<(usize, usize)>,
             all: &mut Vec<(f64, f64)>,
         ) {
-            let (mut place, mut missing) = (0, None);
+            let (mut index, mut missing) = (0, None);
             let mean = mean_of_resample(clusters, |n| {
-                place += 1;
-                script.get(place - 1).map_or_else(
+                index += 1;
+                script.get(index - 1).map_or_else(
                     || {
                         missing.get_or_insert(n);
                         0

@@ -32,8 +32,8 @@ pub fn by_position(
     group(of_split.filter_map(|(prediction, example)| {
         let answer = example.question.candidates[prediction.answer?];
         let from_query = example.question.context.iter().rev();
-        let place = from_query.zip(1..).find(|(sentence, _)| sentence.contains(&answer));
-        Some((place.map(|(_, distance)| distance), prediction))
+        let nearest = from_query.zip(1..).find(|(sentence, _)| sentence.contains(&answer));
+        Some((nearest.map(|(_, distance)| distance), prediction))
     }))
 }
 
@@ -98,7 +98,7 @@ impl<'a> TrainingText<'a> {
 /// A question that no model answered correctly.
 #[derive(Clone, Debug)]
 pub struct MissedQuestion<'a> {
-    /// The question's id.
+    /// The id that predictions have for the question.
     pub id: String,
     /// The question and its answer.
     pub example: Example<'a>,

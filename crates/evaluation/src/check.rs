@@ -26,7 +26,7 @@ impl<'a> MatchedPredictions<'a> {
         &self.predictions
     }
 
-    /// The predictions alone.
+    /// The predictions without the set that they were matched with.
     pub fn into_predictions(self) -> Predictions {
         self.predictions
     }
@@ -203,7 +203,7 @@ fn fill(prediction: &mut Prediction, example: &Example<'_>) -> Result<(), LineEr
     prediction.class = merge(prediction.class, example.class)
         .map_err(|(found, set): (WordClass, _)| differs("class", set.code(), found.code()))?;
     prediction.split = prediction.split.or(example.split);
-    // A book may have another name in another form of the set; the one at hand decides.
+    // A book may have another name in another form of the set; this set's name is kept.
     if let Some(book) = example.book {
         prediction.book = Some(book.to_owned());
     }

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::aligned::align;
 use crate::ensemble::{Scores, log_softmax};
-use crate::newton::{self, Labelled};
+use crate::newton::{self, LabelledQuestion};
 use crate::{Error, Prediction, Predictions};
 
 /// The highest number of folds, and of fits.
@@ -54,25 +54,26 @@ pub fn combine(
         return Err(Error::FitCount { expected: models.len(), found: fit.len() });
     }
     let kinds: Vec<Scores> = models.iter().zip(fit).map(|(m, f)| kind_of(m, f)).collect();
-    let fitting = Fitting::new(&kinds, fit)?;
-    let weights = fitting.weights(None);
-    let held_out: Vec<Vec<f64>> = (0..fitting.n_folds).map(|f| fitting.weights(Some(f))).collect();
+    let fit_data = FitData::new(&kinds, fit)?;
+    let weights = fit_data.weights(None);
+    let held_out: Vec<Vec<f64>> =
+        (0..fit_data.n_folds).map(|f| fit_data.weights(Some(f))).collect();
     let mut n_cross_fitted = 0;
     let combined = align(models)?.into_iter().map(|row| {
         // The id alone decides: a question that is in two splits was fitted on in either.
-        let fold = fitting.fold_of.get(row[0].id.as_str());
+        let fold = fit_data.fold_of.get(row[0].id.as_str());
         n_cross_fitted += usize::from(fold.is_some());
         let weights = fold.map_or(&weights, |&fold| &held_out[fold]);
         let log_probs = log_softmax(&newton::activations(weights, &features(&kinds, &row)));
         row[0].rescored(log_probs, seed)
     });
     let predictions = Predictions::new(name, combined.collect())?;
-    let (n_fitted, folds) = (fitting.questions.len(), fitting.n_folds);
+    let (n_fitted, folds) = (fit_data.questions.len(), fit_data.n_folds);
     Ok(Combination { predictions, weights, n_fitted, n_cross_fitted, folds })
 }
 
 /// The validation questions with known answers, in folds.
-struct Fitting<'a> {
+struct FitData<'a> {
     questions: Vec<FitQuestion>,
     n_models: usize,
     n_folds: usize,
@@ -85,7 +86,7 @@ struct FitQuestion {
     fold: usize,
 }
 
-impl<'a> Fitting<'a> {
+impl<'a> FitData<'a> {
     fn new(kinds: &[Scores], fit: &[&'a Predictions]) -> Result<Self, Error> {
         let rows = align(fit)?;
         let (n_folds, folds) = folds(&rows);
@@ -106,7 +107,8 @@ impl<'a> Fitting<'a> {
     /// One weight per model, fitted on all folds but the one that is held out.
     fn weights(&self, held_out: Option<usize>) -> Vec<f64> {
         let kept = self.questions.iter().filter(|question| Some(question.fold) != held_out);
-        let kept = kept.map(|question| Labelled { rows: &question.rows, answer: question.answer });
+        let kept =
+            kept.map(|question| LabelledQuestion { rows: &question.rows, answer: question.answer });
         newton::fit(&kept.collect::<Vec<_>>(), self.n_models)
     }
 }
@@ -213,7 +215,7 @@ mod tests {
         let fit = [&valid[0], &valid[1]];
         let combined = combine("combined", &fit, &fit, 1).unwrap();
         assert_eq!((combined.n_cross_fitted, combined.folds), (300, 3));
-        // Fitting by hand without the third book gives its questions the same scores.
+        // FitData by hand without the third book gives its questions the same scores.
         let without = |predictions: &Predictions| {
             let kept = predictions.iter().filter(|p| p.book.as_deref() != Some("book 2"));
             Predictions::new("kept", kept.cloned().collect()).unwrap()

@@ -10,7 +10,7 @@ use crate::Accuracy;
 /// The difference between two accuracies on different questions, with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Difference {
-    /// Ours minus theirs.
+    /// Our accuracy minus the paper's.
     pub difference: f64,
     /// The lower end of the interval.
     pub low: f64,

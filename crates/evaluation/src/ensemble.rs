@@ -16,9 +16,9 @@ const ROUNDING: f64 = 1e-6;
 /// How a model's scores become a distribution over the candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scores {
-    /// They are one already.
+    /// They are shares that sum to 1 already.
     Distributions,
-    /// By a softmax.
+    /// They are logarithms, which a softmax turns into shares.
     LogWeights,
 }
 

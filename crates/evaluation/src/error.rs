@@ -62,6 +62,8 @@ pub enum LineError {
     ScoreCount { expected: usize, found: usize },
     #[error("`scores`: expected finite numbers, found {found}")]
     ScoreNotFinite { found: String },
+    #[error("`filtered_resps`: the scores of all candidates are equal")]
+    EqualScores,
     /// `case_twin` is the candidate that differs from `found` in case only.
     #[error("`{key}`: expected one of the candidates, found `{found}`")]
     NotACandidate { key: &'static str, found: String, case_twin: Option<String> },
@@ -91,7 +93,7 @@ impl Error {
             Self::Line { error, .. } => return error.remedy(),
             Self::Read { .. } => Remedy::MakePredictions,
             Self::Write { .. } => {
-                Remedy::advice("nothing was left behind; check the free space and the permissions")
+                Remedy::advice("nothing was written; check the free space and the permissions")
             }
             Self::Empty { .. } => {
                 Remedy::advice("check whether the program that wrote it was stopped")
@@ -130,6 +132,9 @@ impl LineError {
             }
             Self::NotHighest { .. } => {
                 "higher scores are better: negate losses; without `predicted` it is filled in"
+            }
+            Self::EqualScores => {
+                "the server ignored `echo`: nothing was scored; ask it another way, or another server"
             }
             Self::DuplicateId { .. } => {
                 "answer a question once; one that is in two splits needs `split` on both lines"

@@ -82,7 +82,7 @@ pub struct Agreement {
     pub pairs: usize,
     /// The share of pairs that agree, each question counted alike.
     pub share: f64,
-    /// Free-marginal κ.
+    /// Free-marginal κ (Randolph 2005).
     pub kappa: f64,
     /// The lower end of κ's 95 % bootstrap interval, questions resampled.
     pub low: f64,
@@ -171,9 +171,9 @@ fn agreement_of(shared: &[(usize, Vec<usize>)], seed: u64) -> Option<Agreement> 
     }
     let n_pairs = |choices: &[usize]| choices.len() * (choices.len() - 1) / 2;
     let observed = |choices: &[usize]| {
-        let later = |place: usize| choices[place + 1..].iter().map(move |other| (place, other));
+        let later = |index: usize| choices[index + 1..].iter().map(move |other| (index, other));
         let pairs = (0..choices.len()).flat_map(later);
-        let agreeing = pairs.filter(|&(place, other)| choices[place] == *other).count();
+        let agreeing = pairs.filter(|&(index, other)| choices[index] == *other).count();
         agreeing as f64 / n_pairs(choices) as f64
     };
     // Randolph 2005: κ = (P_o − P_e) / (1 − P_e), with P_e = 1/number of candidates. Chosen: where
@@ -218,9 +218,9 @@ mod tests {
 
     /// Answers to the two validation questions of the fixture: (who, question, chosen, seconds).
     fn answers(set: &QuestionSet, answers: &[(&str, usize, usize, f64)]) -> Vec<HumanAnswer> {
-        let places = set.of_split(Split::Valid);
+        let indices = set.of_split(Split::Valid);
         let answer = |&(annotator, question, chosen, seconds): &(&str, usize, usize, f64)| {
-            HumanAnswer::new(annotator, seconds, &set.example(places[question]), chosen)
+            HumanAnswer::new(annotator, seconds, &set.example(indices[question]), chosen)
         };
         answers.iter().map(answer).collect()
     }
@@ -237,7 +237,7 @@ mod tests {
         let right: Vec<usize> = set
             .of_split(Split::Valid)
             .iter()
-            .map(|&place| set.example(place).answer.unwrap())
+            .map(|&index| set.example(index).answer.unwrap())
             .collect();
         let people = answers(
             &set,
@@ -274,7 +274,7 @@ mod tests {
         for question in 0..2 {
             let both = [("Wren", question, 0, 1.0), ("Finch", question, 1, 1.0)];
             for order in [[0, 1], [1, 0]] {
-                let people = answers(&set, &order.map(|place| both[place]));
+                let people = answers(&set, &order.map(|index| both[index]));
                 let pooled = Predictions::of_people("people", people).unwrap();
                 drawn.push((order[0], pooled.iter().next().unwrap().predicted));
             }

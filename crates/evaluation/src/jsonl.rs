@@ -1,10 +1,13 @@
 //! Predictions files: JSON lines ⇄ [`Predictions`]. The keys are described in [`crate::predictions`].
 
+mod harness;
+
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
 use base::{Split, WordClass};
+use questions::formats::json::{self, describe};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -49,20 +52,21 @@ impl Predictions {
             })
         };
         let lines = (1..).zip(text.trim_start_matches('\u{feff}').trim_end().lines());
-        let lines: Vec<Parsed> = lines.map(parse).collect::<Result<_, _>>()?;
+        let lines: Vec<ParsedLine> = lines.map(parse).collect::<Result<_, _>>()?;
         if lines.iter().all(|line| line.annotator.is_none()) {
             return Self::new(name, lines.into_iter().map(|line| line.prediction).collect());
         }
-        let of_person = |(line, Parsed { prediction, annotator, seconds }): (usize, Parsed)| {
-            let missing = |key| Error::Line {
-                name: name.to_owned(),
-                line,
-                error: LineError::MissingKey { key }.into(),
+        let of_person =
+            |(line, ParsedLine { prediction, annotator, seconds }): (usize, ParsedLine)| {
+                let missing = |key| Error::Line {
+                    name: name.to_owned(),
+                    line,
+                    error: LineError::MissingKey { key }.into(),
+                };
+                let annotator = annotator.ok_or_else(|| missing("annotator"))?;
+                let seconds = seconds.ok_or_else(|| missing("seconds"))?;
+                Ok(HumanAnswer { annotator, seconds, prediction })
             };
-            let annotator = annotator.ok_or_else(|| missing("annotator"))?;
-            let seconds = seconds.ok_or_else(|| missing("seconds"))?;
-            Ok(HumanAnswer { annotator, seconds, prediction })
-        };
         Self::of_people(name, (1..).zip(lines).map(of_person).collect::<Result<_, _>>()?)
     }
 
@@ -114,7 +118,7 @@ struct Line<'a> {
 }
 
 /// A line that was read.
-struct Parsed {
+struct ParsedLine {
     prediction: Prediction,
     annotator: Option<String>,
     seconds: Option<f64>,
@@ -145,7 +149,7 @@ impl<'a> From<&'a HumanAnswer> for Line<'a> {
     }
 }
 
-fn parse_line(line: &str) -> Result<Parsed, LineError> {
+fn parse_line(line: &str) -> Result<ParsedLine, LineError> {
     let object: Map<String, Value> =
         serde_json::from_str(line).map_err(|error| syntax_error(line, &error))?;
     if let Some(format) = object.get("format") {
@@ -155,25 +159,33 @@ fn parse_line(line: &str) -> Result<Parsed, LineError> {
             return Err(LineError::NewerFormat { expected: FORMAT, found });
         }
     }
+    if object.contains_key("doc") && object.contains_key("filtered_resps") {
+        return harness::parse(&object);
+    }
     let line = Fields(object);
     let id = line.text("id")?.ok_or(LineError::MissingKey { key: "id" })?.to_owned();
     let candidates = line.candidates()?;
-    let scores = line.scores()?;
+    let predicted = line.candidate("predicted", &candidates)?;
+    let scores = match predicted {
+        // Whoever chooses without scores gives all to the candidate that is chosen.
+        Some(predicted) if line.get("scores").is_none() => {
+            (0..candidates.len()).map(|place| f64::from(u8::from(place == predicted))).collect()
+        }
+        _ => line.scores()?,
+    };
     let prediction = Prediction {
         class: line.code("class", "`NE`, `CN`, `V`, `P` or null", WordClass::from_code)?,
         split: line.code("split", "`train`, `valid`, `test` or null", Split::from_code)?,
         book: line.text("book")?.map(str::to_owned),
         answer: line.candidate("answer", &candidates)?,
-        predicted: line
-            .candidate("predicted", &candidates)?
-            .unwrap_or_else(|| choose(&scores, &id, SEED_OF_UNPREDICTED)),
+        predicted: predicted.unwrap_or_else(|| choose(&scores, &id, SEED_OF_UNPREDICTED)),
         id,
         candidates,
         scores,
     };
     let annotator = line.text("annotator")?.map(str::to_owned);
     let seconds = if annotator.is_some() { line.seconds()? } else { None };
-    Ok(Parsed { prediction, annotator, seconds })
+    Ok(ParsedLine { prediction, annotator, seconds })
 }
 
 /// The object of a line; a null value counts as a missing key.
@@ -188,7 +200,7 @@ impl Fields {
         match self.get(key) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(wrong_type(key, "a text", other)),
+            Some(other) => Err(wrong_type(key, "a string", other)),
         }
     }
 
@@ -198,7 +210,7 @@ impl Fields {
     }
 
     fn candidates(&self) -> Result<Vec<String>, LineError> {
-        const EXPECTED: &str = "a list of texts";
+        const EXPECTED: &str = "a list of strings";
         let word = |value: &Value| match value {
             Value::String(word) => Ok(word.clone()),
             _ => Err(wrong_type("candidates", EXPECTED, value)),
@@ -208,7 +220,7 @@ impl Fields {
 
     fn scores(&self) -> Result<Vec<f64>, LineError> {
         let score = |value: &Value| {
-            value.as_f64().ok_or_else(|| LineError::ScoreNotFinite { found: kind(value) })
+            value.as_f64().ok_or_else(|| LineError::ScoreNotFinite { found: describe(value) })
         };
         self.list("scores", "a list of numbers")?.iter().map(score).collect()
     }
@@ -249,17 +261,7 @@ impl Fields {
 }
 
 fn wrong_type(key: &'static str, expected: &'static str, found: &Value) -> LineError {
-    LineError::WrongType { key, expected, found: kind(found) }
-}
-
-fn kind(value: &Value) -> String {
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(_) | Value::Number(_) => format!("`{value}`"),
-        Value::String(text) => format!("the text `{text}`"),
-        Value::Array(_) => "a list".to_owned(),
-        Value::Object(_) => "an object".to_owned(),
-    }
+    LineError::WrongType { key, expected, found: describe(found) }
 }
 
 /// Python writes scores that are not finite as `NaN` and `Infinity`, which is not JSON: they get an error of
@@ -273,12 +275,11 @@ fn syntax_error(line: &str, error: &serde_json::Error) -> LineError {
     if let Some(word) = ["NaN", "Infinity"].into_iter().find(near) {
         return LineError::ScoreNotFinite { found: format!("`{word}`") };
     }
-    let place = format!(" at line {} column {column}", error.line());
-    let message = error.to_string().trim_end_matches(&place).to_owned();
+    let (message, column) = json::syntax_error(error);
     if message == "number out of range" {
         return LineError::ScoreNotFinite { found: format!("a {message}") };
     }
-    LineError::Json { message, column: column.max(1) }
+    LineError::Json { message, column }
 }
 
 #[cfg(test)]
@@ -323,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn the_full_line_of_the_guide_is_written_as_it_stands() {
+    fn the_full_line_of_the_guide_is_written_as_it_is_there() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("p.jsonl");
         Predictions::from_text("full", guide_lines(1)).unwrap().write(&path).unwrap();
@@ -352,18 +353,21 @@ mod tests {
             hint: a newer version of this program wrote it: update"#]],
         );
         check_error(
-            &with(r#""scores": [0.5, -1, 0.25], "#, ""),
+            &with(
+                r#""scores": [0.5, -1, 0.25], "answer": "hill", "predicted": "Rook""#,
+                r#""answer": "hill""#,
+            ),
             expect![[r#"
             rooks.jsonl:1: the key `scores` is missing
             hint: a line needs at least `id`, `candidates` and `scores`"#]],
         );
         check_error(
             &with(r#""1""#, "1"),
-            expect!["rooks.jsonl:1: `id`: expected a text, found `1`"],
+            expect!["rooks.jsonl:1: `id`: expected a string, found `1`"],
         );
         check_error(
             &with("[0.5, -1, 0.25]", r#""high""#),
-            expect!["rooks.jsonl:1: `scores`: expected a list of numbers, found the text `high`"],
+            expect!["rooks.jsonl:1: `scores`: expected a list of numbers, found the string `high`"],
         );
         check_error(
             &with(r#""answer": "hill""#, r#""class": "NN""#),

@@ -7,6 +7,7 @@
 //! | module | input → output |
 //! |---|---|
 //! | [`predictions`] | JSON lines ⇄ [`Predictions`] |
+//! | `arrow` | predictions → Arrow record batches, with the feature of that name |
 //! | [`check`] | predictions and a question set → [`MatchedPredictions`], or what does not fit |
 //! | [`accuracy`] | predictions → [`Results`]: accuracy per class with its Wilson interval |
 //! | [`seeds`] | results of several seeds → mean and standard deviation |
@@ -31,6 +32,8 @@
 
 pub mod accuracy;
 mod aligned;
+#[cfg(feature = "arrow")]
+pub mod arrow;
 pub mod bootstrap;
 pub mod breakdown;
 pub mod check;

@@ -16,28 +16,28 @@ const MAX_HALVINGS: i32 = 40;
 
 /// One question: a feature row per candidate, and the index of the answer.
 #[derive(Clone, Debug)]
-pub(crate) struct Labelled<'a> {
+pub(crate) struct LabelledQuestion<'a> {
     pub(crate) rows: &'a [Vec<f64>],
     pub(crate) answer: usize,
 }
 
 /// The weights of highest likelihood; features may be of any scale.
-pub(crate) fn fit(questions: &[Labelled<'_>], n_features: usize) -> Vec<f64> {
+pub(crate) fn fit(questions: &[LabelledQuestion<'_>], n_features: usize) -> Vec<f64> {
     let scales = scales(questions, n_features);
     let scaled: Vec<Vec<Vec<f64>>> = questions
         .iter()
         .map(|question| question.rows.iter().map(|row| divided(row, &scales)).collect())
         .collect();
-    let questions: Vec<Labelled<'_>> = questions
+    let questions: Vec<LabelledQuestion<'_>> = questions
         .iter()
         .zip(&scaled)
-        .map(|(question, rows)| Labelled { rows, answer: question.answer })
+        .map(|(question, rows)| LabelledQuestion { rows, answer: question.answer })
         .collect();
     divided(&minimise(&questions, n_features), &scales)
 }
 
 /// The standard deviation of each feature within questions, or 1 where it never varies.
-fn scales(questions: &[Labelled<'_>], n_features: usize) -> Vec<f64> {
+fn scales(questions: &[LabelledQuestion<'_>], n_features: usize) -> Vec<f64> {
     let n: usize = questions.iter().map(|question| question.rows.len()).sum();
     let scale = |i: usize| {
         let squares = questions.iter().map(|question| {
@@ -56,7 +56,7 @@ fn divided(values: &[f64], scales: &[f64]) -> Vec<f64> {
 }
 
 /// The weights that minimise the loss.
-fn minimise(questions: &[Labelled<'_>], n_features: usize) -> Vec<f64> {
+fn minimise(questions: &[LabelledQuestion<'_>], n_features: usize) -> Vec<f64> {
     let mut weights = vec![0.0; n_features];
     let mut here = Loss::at(&weights, questions);
     for _ in 0..MAX_STEPS {
@@ -71,7 +71,7 @@ fn minimise(questions: &[Labelled<'_>], n_features: usize) -> Vec<f64> {
             let loss = Loss::at(&moved, questions);
             (loss.value < here.value).then_some((moved, loss))
         });
-        // No lower point along the step: the minimum, as far as the arithmetic can tell.
+        // No lower point along the step: the minimum, to the precision of the arithmetic.
         let Some(lower) = lower else { break };
         (weights, here) = lower;
     }
@@ -91,7 +91,7 @@ struct Loss {
 }
 
 impl Loss {
-    fn at(weights: &[f64], questions: &[Labelled<'_>]) -> Self {
+    fn at(weights: &[f64], questions: &[LabelledQuestion<'_>]) -> Self {
         let n = weights.len();
         let mut value = weights.iter().map(|w| RIDGE / 2.0 * w * w).sum::<f64>();
         let mut gradient: Vec<f64> = weights.iter().map(|w| RIDGE * w).collect();
@@ -127,10 +127,10 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     for pivot in 0..n {
         let (above, below) = a.split_at_mut(pivot + 1);
         let pivot_row = &above[pivot];
-        for (row, place) in below.iter_mut().zip(pivot + 1..) {
+        for (row, index) in below.iter_mut().zip(pivot + 1..) {
             let factor = row[pivot] / pivot_row[pivot];
             row.iter_mut().zip(pivot_row).for_each(|(x, p)| *x -= factor * p);
-            b[place] -= factor * b[pivot];
+            b[index] -= factor * b[pivot];
         }
     }
     for row in (0..n).rev() {
@@ -161,8 +161,8 @@ mod tests {
         (0..n).map(question).collect()
     }
 
-    fn labelled(questions: &[(Vec<Vec<f64>>, usize)]) -> Vec<Labelled<'_>> {
-        questions.iter().map(|(rows, answer)| Labelled { rows, answer: *answer }).collect()
+    fn labelled(questions: &[(Vec<Vec<f64>>, usize)]) -> Vec<LabelledQuestion<'_>> {
+        questions.iter().map(|(rows, answer)| LabelledQuestion { rows, answer: *answer }).collect()
     }
 
     #[test]
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn a_model_that_is_always_right_gets_a_finite_weight_and_one_that_says_nothing_none() {
         let rows = vec![vec![1.0, 4.0], vec![0.0, 4.0]];
-        let questions = vec![Labelled { rows: &rows, answer: 0 }; 5];
+        let questions = vec![LabelledQuestion { rows: &rows, answer: 0 }; 5];
         let weights = fit(&questions, 2);
         assert!(weights[0] > 1.0 && weights[0].is_finite(), "{weights:?}");
         assert!(weights[1].abs() < 1e-9, "{weights:?}");

@@ -13,10 +13,10 @@ use rand::RngExt;
 
 use crate::{Error, HumanAnswer, LineError};
 
-/// One answered question.
+/// A question as a model, a person or another program answered it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
-    /// The question's id.
+    /// The id of the question in its set.
     pub id: String,
     /// The class of the missing word, where it is known.
     pub class: Option<WordClass>,

@@ -11,7 +11,7 @@ use crate::{Accuracy, Results};
 pub struct Spread {
     /// The number of seeds.
     pub seeds: usize,
-    /// Their mean accuracy.
+    /// The mean accuracy over the seeds.
     pub mean: f64,
     /// Their standard deviation (n − 1 in the denominator); `None` for a single seed.
     pub deviation: Option<f64>,

@@ -32,8 +32,8 @@ pub(crate) fn predictions(name: &str, n: usize, scores: impl Fn(usize) -> Vec<f6
 }
 
 /// Scores that point at one of ten candidates.
-pub(crate) fn pointing_at(place: usize) -> Vec<f64> {
-    (0..10).map(|i| if i == place { 1.0 } else { 0.0 }).collect()
+pub(crate) fn pointing_at(index: usize) -> Vec<f64> {
+    (0..10).map(|i| if i == index { 1.0 } else { 0.0 }).collect()
 }
 
 /// A training book of four sentences, and three questions of two candidates each: two of the
@@ -71,8 +71,8 @@ pub(crate) fn question_set() -> QuestionSet {
 /// The predictions of the validation questions of [`question_set`], in reverse order.
 pub(crate) fn valid_predictions(set: &QuestionSet, scores: [[f64; 2]; 2]) -> Predictions {
     let ids = set.ids(Some(Split::Valid));
-    let one = |((place, id), scores): ((usize, String), [f64; 2])| {
-        Prediction::of(&set.example(place), id, scores.to_vec(), 1)
+    let one = |((index, id), scores): ((usize, String), [f64; 2])| {
+        Prediction::of(&set.example(index), id, scores.to_vec(), 1)
     };
     let predictions: Vec<_> = ids.into_iter().zip(scores).map(one).rev().collect();
     Predictions::new("valid.jsonl", predictions).unwrap()

@@ -2,21 +2,45 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use corpus::tales::{TALES, Tale};
-use corpus::{Book, Tagger};
+use corpus::{Book, BookFile, Tagger};
 use questions::{Builder, Counts, QuestionSet, Rules, Split};
 
 use crate::Result;
 use crate::sets::sha256_of_file;
 
-/// A book to be read: a file, or an embedded tale.
+/// A book to be read: a file, an embedded tale, or a text at hand.
 #[derive(Clone)]
 pub enum Source {
-    /// A .txt or .epub file.
+    /// A .txt, .html or .epub file.
     File(PathBuf),
+    /// A .txt file of words with their tags.
+    Tagged(PathBuf),
     /// An embedded tale.
     Tale(&'static Tale),
+    /// A text with its name.
+    Text(TextBook),
+}
+
+/// A book whose text is at hand.
+#[derive(Clone, Debug)]
+pub struct TextBook {
+    /// What it is called in splits and questions.
+    pub name: String,
+    /// Its text.
+    pub text: Arc<str>,
+}
+
+/// The tagged books at some paths, folders searched for .txt files.
+pub fn tagged_sources(paths: &[PathBuf]) -> Result<Vec<Source>> {
+    let is_text = |path: &Path| path.extension().is_some_and(|ending| ending == "txt");
+    let found = sources(paths)?.into_iter().filter_map(|source| match source {
+        Source::File(path) if is_text(&path) || paths.contains(&path) => Some(Source::Tagged(path)),
+        _ => None,
+    });
+    Ok(found.collect())
 }
 
 /// The books at some paths, folders searched; the embedded tales where there is no path.
@@ -39,33 +63,61 @@ impl Source {
     /// The file's path or the tale's file name: for messages and splits.
     pub fn path(&self) -> &Path {
         match self {
-            Self::File(path) => path,
+            Self::File(path) | Self::Tagged(path) => path,
             Self::Tale(tale) => Path::new(tale.name),
+            Self::Text(book) => Path::new(&book.name),
         }
     }
 
-    /// File name without folder and ending.
+    /// File name without folder and ending, of a tagged book also without its split; or the name of a text.
     pub fn name(&self) -> String {
-        self.path().file_stem().unwrap_or_default().to_string_lossy().into_owned()
+        let name = self.path().file_stem().unwrap_or_default().to_string_lossy();
+        match (self, split_and_title(&name)) {
+            (Self::Text(book), _) => book.name.clone(),
+            (Self::Tagged(_), Some((_, title))) => title.to_owned(),
+            _ => name.into_owned(),
+        }
     }
 
-    /// The text, with the SHA-256 of the file's bytes for the manifest. `cut` takes out what is not the tale itself:
-    /// Project Gutenberg's header and licence, contents, captions.
-    pub fn text(&self, cut: bool) -> Result<(String, String)> {
+    /// The split that the name of a tagged book gives: `SPLIT__BOOK.txt`.
+    pub fn split(&self) -> Option<Split> {
+        let name = self.path().file_stem()?.to_string_lossy();
+        matches!(self, Self::Tagged(_)).then(|| split_and_title(&name))?.map(|(split, _)| split)
+    }
+
+    /// The text, with the SHA-256 of the file's bytes for the manifest: all of it as in the released CBT, or without
+    /// what is not the tale itself, which is Project Gutenberg's header and licence, contents and captions.
+    pub fn text(&self, as_released: bool) -> Result<(String, String)> {
         let (text, sha256): (Cow<'static, str>, String) = match self {
-            Self::File(path) => (corpus::read_text(path)?.into(), sha256_of_file(path)?),
+            Self::File(path) | Self::Tagged(path) => {
+                (BookFile::read(path)?.text.into(), sha256_of_file(path)?)
+            }
             Self::Tale(tale) => (tale.text.into(), base::hash::sha256(tale.text.as_bytes())),
+            Self::Text(TextBook { text, .. }) => {
+                (text.to_string().into(), base::hash::sha256(text.as_bytes()))
+            }
         };
-        let text = if cut { corpus::gutenberg::cut(&text).into_owned() } else { text.into_owned() };
-        Ok((text, sha256))
+        let text =
+            if as_released { text } else { corpus::gutenberg::cut(&text).into_owned().into() };
+        Ok((text.into_owned(), sha256))
     }
 
-    /// Reads, cuts, splits and tags the book.
-    pub fn book(&self, cut: bool, tagger: &Tagger) -> Result<(Book, String)> {
-        let (text, sha256) = self.text(cut)?;
-        let sentences = tagger.tag(corpus::tokenise(&text));
-        Ok((Book { name: self.name(), sentences }, sha256))
+    /// Reads the book, splits it into sentences, of which none runs over a heading unless the released ones did, and
+    /// tags it. A tagged book is taken as it is.
+    pub fn book(&self, as_released: bool, tagger: &Tagger) -> Result<(Book, String)> {
+        if let Self::Tagged(path) = self {
+            let book = Book { name: self.name(), ..Book::read_tagged(path)? };
+            return Ok((book, sha256_of_file(path)?));
+        }
+        let (text, sha256) = self.text(as_released)?;
+        let tokenise = if as_released { corpus::tokenise } else { corpus::tokenise_paragraphs };
+        Ok((Book { name: self.name(), sentences: tagger.tag(tokenise(&text)) }, sha256))
     }
+}
+
+fn split_and_title(name: &str) -> Option<(Split, &str)> {
+    let (split, title) = name.split_once("__")?;
+    Some((Split::from_code(split)?, title))
 }
 
 /// All questions that the default rules make of a text, as the test split of a set of one book.
@@ -73,8 +125,9 @@ pub fn questions_from_text(name: &str, text: &str, seed: u64) -> Result<Question
     let tagger = Tagger::shipped();
     let known = |word: &str| tagger.knows(word);
     let builder = Builder::new(Rules::default(), seed, &known)?;
-    let book = Book { name: name.to_owned(), sentences: tagger.tag(corpus::tokenise(text)) };
-    let questions = builder.read(Path::new(name), &book, Split::Test)?;
+    let book =
+        Book { name: name.to_owned(), sentences: tagger.tag(corpus::tokenise_paragraphs(text)) };
+    let questions = builder.questions_of(Path::new(name), &book, Split::Test)?;
     Ok(builder.finish(vec![questions], Counts::All)?.set)
 }
 
@@ -83,12 +136,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_tagged_book_is_read_as_it_is_and_its_name_has_its_split() {
+        let folder = tempfile::tempdir().unwrap();
+        let tagged = "Ann\tNNP\tPERSON\nran\tVBD\tO\n\n";
+        for name in ["valid__A__hen.txt", "fox.txt", "notes.md"] {
+            std::fs::write(folder.path().join(name), tagged).unwrap();
+        }
+        let sources = tagged_sources(&[folder.path().to_owned()]).unwrap();
+        let named: Vec<_> = sources.iter().map(|s| (s.name(), s.split())).collect();
+        assert_eq!(named, [("fox".to_owned(), None), ("A__hen".to_owned(), Some(Split::Valid))]);
+        let (book, _) = sources[1].book(true, Tagger::shipped()).unwrap();
+        assert_eq!((book.name.as_str(), book.to_tagged().as_str()), ("A__hen", tagged));
+    }
+
+    #[test]
     fn the_hash_of_a_book_is_that_of_its_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bears.txt");
         // In Windows-1252: reading changes the bytes.
         std::fs::write(&path, b"Three bears \x96 a caf\xe9.\r\n").unwrap();
-        let (text, sha256) = Source::File(path).text(true).unwrap();
+        let (text, sha256) = Source::File(path).text(false).unwrap();
         assert_eq!(text.trim(), "Three bears – a café.");
         // printf 'Three bears \x96 a caf\xe9.\r\n' | sha256sum
         assert_eq!(sha256, "5f4c0afd781d9e326ebbb1ee458a74951410b1cb0936f9330d903226e2eee485");

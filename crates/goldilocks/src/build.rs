@@ -4,31 +4,37 @@ use std::path::{Path, PathBuf};
 
 use corpus::Tagger;
 use questions::{
-    BookQuestions, Builder, Counts, QuestionSet, Rules, Shortfall, Split, SplitFile, compact,
-    draw_splits,
+    BookQuestions, Builder, Counts, QuestionSet, Rules, Shortfall, Split, SplitFile, WriteOptions,
+    compact, draw_splits,
 };
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::books::{Source, sources};
+use crate::books::{Source, TextBook, sources, tagged_sources};
 use crate::progress::{check_cancelled, during};
 use crate::{Error, Event, Program, Reporter, Result, Warning};
 
 /// What [`build()`] reads and how.
 #[derive(Clone, Debug)]
 pub struct BuildOptions {
-    /// .txt and .epub files, or folders of them; none: the embedded tales.
+    /// .txt, .html and .epub files, or folders of them; none, and no text: the embedded tales.
     pub books: Vec<PathBuf>,
+    /// Books whose texts are at hand.
+    pub texts: Vec<TextBook>,
+    /// Whether the books are tagged already: lines of a word, its part of speech and its entity class, separated by
+    /// tabs, with an empty line after each sentence. Names such as `train__BOOK.txt` give their splits.
+    pub tagged: bool,
     /// The rules of the test.
     pub rules: Rules,
     /// How many questions are kept.
     pub counts: Counts,
-    /// A file that says which book is for which split; none: drawn, or those of the tales.
-    pub splits: Option<PathBuf>,
+    /// Which book is for which split; none: those of the names or of the tales, else drawn.
+    pub splits: Option<SplitFile>,
     /// Seed of every random choice: splits, candidates, which questions are kept.
     pub seed: u64,
-    /// Whether title pages, contents and captions stay in, as in the released CBT.
-    pub keep_front_matter: bool,
+    /// Whether books are read as those of the released CBT were: title pages, contents and captions stay in, and
+    /// an empty line ends no sentence.
+    pub as_released: bool,
     /// Whether books that are damaged, empty or too short are left out, each with a warning.
     pub skip_bad: bool,
 }
@@ -37,11 +43,13 @@ impl Default for BuildOptions {
     fn default() -> Self {
         Self {
             books: Vec::new(),
+            texts: Vec::new(),
+            tagged: false,
             rules: Rules::default(),
             counts: Counts::All,
             splits: None,
             seed: 1,
-            keep_front_matter: false,
+            as_released: false,
             skip_bad: false,
         }
     }
@@ -80,7 +88,7 @@ pub struct BuiltBook {
 /// # Errors
 /// The first book that can't be read, unless bad ones are skipped; rules out of range; a book without a split.
 pub fn build(options: &BuildOptions, reporter: &dyn Reporter) -> Result<Build> {
-    let sources = sources(&options.books)?;
+    let sources = options.sources()?;
     let splits = options.draw(&sources)?;
     let tagger = Tagger::shipped();
     let known = |word: &str| tagger.knows(word);
@@ -90,8 +98,8 @@ pub fn build(options: &BuildOptions, reporter: &dyn Reporter) -> Result<Build> {
     reporter.report(Event::Begin { stage: "build", what: String::new(), steps });
     let read = |(source, &split): (&Source, &Split)| -> Result<(BookQuestions, BuiltBook)> {
         check_cancelled(reporter)?;
-        let (book, sha256) = source.book(!options.keep_front_matter, tagger)?;
-        let questions = builder.read(source.path(), &book, split)?;
+        let (book, sha256) = source.book(options.as_released, tagger)?;
+        let questions = builder.questions_of(source.path(), &book, split)?;
         let n_words = book.sentences.iter().map(Vec::len).sum();
         let n_sentences = book.sentences.len();
         reporter.report(Event::Step { n: 1, what: Some(book.name.clone()) });
@@ -127,30 +135,38 @@ impl Build {
         program: &Program,
         reporter: &dyn Reporter,
     ) -> Result<()> {
-        let write = || compact::write(&self.set, folder, self.manifest(program), overwrite);
+        let write = || {
+            let manifest = self.manifest(program);
+            let options = WriteOptions { overwrite, manifest, ..WriteOptions::default() };
+            compact::write(&self.set, folder, &options)
+        };
         Ok(during(reporter, "write", folder.display().to_string(), write)?)
     }
 
-    /// Inputs by hash, rules, seed and version: what it takes to build the same folder again.
-    fn manifest(&self, program: &Program) -> toml::Table {
+    /// What the manifest of the set says beyond its contents, by inputs' hashes, rules, seed and version: what it takes
+    /// to build the same folder again.
+    pub fn manifest(&self, program: &Program) -> toml::Table {
         #[derive(Serialize)]
         struct Manifest<'a> {
             version: String,
             seed: u64,
-            cuts: bool,
+            as_released: bool,
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            tagged: bool,
             counts: &'static str,
             rules: &'a Rules,
             books: &'a [BuiltBook],
         }
         let Self {
             books,
-            options: BuildOptions { rules, counts, seed, keep_front_matter, .. },
+            options: BuildOptions { rules, counts, seed, as_released, tagged, .. },
             ..
         } = self;
         let manifest = Manifest {
             version: program.to_string(),
             seed: *seed,
-            cuts: !keep_front_matter,
+            as_released: *as_released,
+            tagged: *tagged,
             counts: if *counts == Counts::All { "all" } else { "cbt" },
             rules,
             books,
@@ -160,15 +176,35 @@ impl Build {
 }
 
 impl BuildOptions {
+    /// Whether the books are the embedded tales.
+    pub fn is_of_tales(&self) -> bool {
+        self.books.is_empty() && self.texts.is_empty()
+    }
+
+    fn sources(&self) -> Result<Vec<Source>> {
+        if self.tagged {
+            return tagged_sources(&self.books);
+        }
+        let texts = self.texts.iter().cloned().map(Source::Text);
+        match self.books.is_empty() && !self.texts.is_empty() {
+            true => Ok(texts.collect()),
+            false => Ok(sources(&self.books)?.into_iter().chain(texts).collect()),
+        }
+    }
+
     /// The split of each book.
     fn draw(&self, sources: &[Source]) -> Result<Vec<Split>> {
         let names: Vec<String> = sources.iter().map(Source::name).collect();
         let file = match &self.splits {
-            Some(path) => SplitFile::read(path)?,
-            None if self.books.is_empty() => {
+            Some(file) => file.clone(),
+            None if self.is_of_tales() => {
                 SplitFile::from_text("splits.tsv".as_ref(), corpus::tales::SPLITS)?
             }
             None => {
+                let named: Option<Vec<Split>> = sources.iter().map(Source::split).collect();
+                if let Some(splits) = named {
+                    return Ok(splits);
+                }
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 return Ok(draw_splits(&names, self.seed));
             }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use questions::news::{NEWS, NewsArticle, NewsBuilder, assign_splits};
-use questions::{QuestionSet, Split, compact};
+use questions::{QuestionSet, Split, WriteOptions, compact};
 use serde::Serialize;
 
 use crate::progress::during;
@@ -126,6 +126,14 @@ impl NewsBuild {
         program: &Program,
         reporter: &dyn Reporter,
     ) -> Result<()> {
+        let manifest = self.manifest(program);
+        let options = WriteOptions { overwrite, manifest, ..WriteOptions::default() };
+        let write = || compact::write(&self.set, folder, &options);
+        Ok(during(reporter, "write", folder.display().to_string(), write)?)
+    }
+
+    /// What the manifest of the set says beyond its contents: what it takes to build the same folder again.
+    pub fn manifest(&self, program: &Program) -> toml::Table {
         #[derive(Serialize)]
         struct Manifest<'a> {
             version: String,
@@ -141,8 +149,6 @@ impl NewsBuild {
             leads: self.options.leads,
             inputs: &self.inputs,
         };
-        let manifest = toml::Table::try_from(manifest).expect("every field has a form in TOML");
-        let write = || compact::write(&self.set, folder, manifest, overwrite);
-        Ok(during(reporter, "write", folder.display().to_string(), write)?)
+        toml::Table::try_from(manifest).expect("every field has a form in TOML")
     }
 }

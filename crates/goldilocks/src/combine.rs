@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use base::Selection;
 use evaluation::{Predictions, QuestionIndex};
+use questions::QuestionSet;
 
 use crate::sets::{self, SetOptions};
 use crate::{Reporter, Result};
@@ -66,11 +67,32 @@ pub fn combine(
     let files = read(&options.predictions, &selection)?;
     // The splits select what is combined: weights are fitted on others.
     let fit = read(&options.fit, &Selection { splits: Vec::new(), ..selection.clone() })?;
-    let (models, fit): (Vec<_>, Vec<_>) = (files.iter().collect(), fit.iter().collect());
-    let (mut predictions, fitted) = if fit.is_empty() {
-        (evaluation::ensemble::mean(name, &models, options.seed)?, None)
+    let mut combination = combine_predictions(name, &files, &fit, options.seed)?;
+    if let (true, Some(path)) = (options.exclude_cooccurrences, questions) {
+        let answered = sets::answered_splits(std::slice::from_ref(&combination.predictions));
+        let set = sets::open_answered(path, &options.set, &answered, reporter)?;
+        combination.exclude_cooccurrences(name, &set, selection, options.seed)?;
+    }
+    Ok(combination)
+}
+
+/// Combines predictions on the same questions: by the mean of their distributions or, where there are validation
+/// predictions of the same models in the same order, by weights that are fitted on those.
+///
+/// # Errors
+/// If they are not about the same questions.
+pub fn combine_predictions(
+    name: &str,
+    models: &[Predictions],
+    fit: &[Predictions],
+    seed: u64,
+) -> Result<Combination> {
+    let names = models.iter().map(|model| model.name().to_owned()).collect();
+    let (models, fit): (Vec<_>, Vec<_>) = (models.iter().collect(), fit.iter().collect());
+    let (predictions, fitted) = if fit.is_empty() {
+        (evaluation::ensemble::mean(name, &models, seed)?, None)
     } else {
-        let combined = evaluation::combine(name, &models, &fit, options.seed)?;
+        let combined = evaluation::combine(name, &models, &fit, seed)?;
         let fitted = Fitted {
             weights: combined.weights,
             n_questions: combined.n_fitted,
@@ -79,13 +101,25 @@ pub fn combine(
         };
         (combined.predictions, Some(fitted))
     };
-    if let (true, Some(path)) = (options.exclude_cooccurrences, questions) {
-        let answered = sets::answered_splits(std::slice::from_ref(&predictions));
-        let set = sets::open_answered(path, &options.set, &answered, reporter)?;
-        let index = QuestionIndex::new(&set, std::slice::from_ref(&predictions)).select(selection);
-        let checked = index.check(predictions)?;
-        predictions = evaluation::exclude_cooccurrences(name, &checked, options.seed)?;
+    Ok(Combination { predictions, models: names, fitted })
+}
+
+impl Combination {
+    /// Leaves out candidates that occur in the query (§5.1); `selection` are the questions of the set that were
+    /// answered.
+    ///
+    /// # Errors
+    /// If the predictions do not fit the set.
+    pub fn exclude_cooccurrences(
+        &mut self,
+        name: &str,
+        set: &QuestionSet,
+        selection: Selection,
+        seed: u64,
+    ) -> Result<()> {
+        let index = QuestionIndex::new(set, std::slice::from_ref(&self.predictions));
+        let checked = index.select(selection).check(self.predictions.clone())?;
+        self.predictions = evaluation::exclude_cooccurrences(name, &checked, seed)?;
+        Ok(())
     }
-    let models = files.iter().map(|file| file.name().to_owned()).collect();
-    Ok(Combination { predictions, models, fitted })
 }

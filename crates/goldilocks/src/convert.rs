@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use questions::{Format, compact};
+use questions::{EmptyFields, Format, WriteOptions, compact};
 use toml::Table;
 
 use crate::progress::during;
@@ -33,19 +33,15 @@ pub fn convert(
     reporter: &dyn Reporter,
 ) -> Result<usize> {
     let format = options.format(output)?;
-    let mut set = sets::open(input, &options.set, &options.set.splits, reporter)?;
+    let (mut set, mut empty_fields) =
+        sets::open_with_empty_fields(input, &options.set, &options.set.splits, reporter)?;
     if let Some(seed) = options.anonymise {
         set = questions::anonymise(&set, seed)?;
+        empty_fields = EmptyFields::default();
     }
-    let write = || -> Result<()> {
-        match format {
-            Format::Compact => {
-                compact::write(&set, output, options.manifest(input)?, options.overwrite)?;
-            }
-            _ => set.write(output, format, options.overwrite)?,
-        }
-        Ok(())
-    };
+    let (overwrite, manifest) = (options.overwrite, options.manifest(input)?);
+    let write_options = WriteOptions { overwrite, empty_fields, manifest };
+    let write = || set.write(output, format, &write_options);
     during(reporter, "write", output.display().to_string(), write)?;
     Ok(set.len())
 }
@@ -74,7 +70,7 @@ impl ConvertOptions {
         let mut done = Table::new();
         if !self.set.splits.is_empty() {
             let splits: Vec<&str> = self.set.splits.iter().map(|split| split.code()).collect();
-            done.insert("on".into(), splits.into());
+            done.insert("splits".into(), splits.into());
         }
         if let Some(class) = self.set.class {
             done.insert("class".into(), class.code().into());

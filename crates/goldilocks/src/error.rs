@@ -28,6 +28,10 @@ pub enum Error {
     /// Models.
     #[error(transparent)]
     Models(#[from] models::Error),
+    /// Language models on servers.
+    #[cfg(feature = "servers")]
+    #[error(transparent)]
+    Servers(#[from] servers::Error),
     /// Predictions and figures.
     #[error(transparent)]
     Evaluation(#[from] evaluation::Error),
@@ -51,16 +55,22 @@ pub enum Error {
     NotAReproduction { path: PathBuf },
     #[error("{}: is named twice: expected each question set once", path.display())]
     NamedTwice { path: PathBuf },
+    #[error("{}: question {id} is in {} too: expected each question in one set", second.display(), first.display())]
+    OverlappingSets { first: PathBuf, second: PathBuf, id: String },
     #[error("{what}: {message}")]
     InvalidOption { what: &'static str, message: String },
     #[error("unknown table `{name}`")]
     UnknownExperiment { name: String, known: Vec<&'static str> },
+    #[error("no row is named `{name}`")]
+    UnknownRow { name: String, known: Vec<String> },
     #[error("{}: {message}", path.display())]
     Experiment { path: PathBuf, message: String },
     #[error("{}: predictions were produced from different inputs ({what}: expected `{expected}`, found `{found}`) and there is no model to regenerate them", path.display())]
     ForeignResults { path: PathBuf, what: String, expected: String, found: String },
     #[error("{}: the model was trained by other code: expected {expected}, found {found}", path.display())]
     OtherCode { path: PathBuf, expected: String, found: String },
+    #[error("{}: has the answers of another run ({what}: expected `{expected}`, found `{found}`)", path.display())]
+    OtherServer { path: PathBuf, what: String, expected: String, found: String },
     #[error("{}: corrupt: {message}", path.display())]
     Corrupt { path: PathBuf, message: String },
     #[error("{}: no question `{asked}`: expected {expected}", path.display())]
@@ -71,6 +81,12 @@ pub enum Error {
     NoLanguageModel { path: PathBuf, model: String },
     #[error("no trial succeeded: {error}")]
     NoTrialSucceeded { error: String },
+    /// What a [`crate::ScoreFunction`] failed with.
+    #[error(transparent)]
+    Scorer(Box<dyn std::error::Error + Send + Sync>),
+    /// What is wrong with the scores of a [`crate::ScoreFunction`].
+    #[error(transparent)]
+    WrongScores(models::Error),
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
     #[error("interrupted")]
@@ -81,8 +97,10 @@ pub enum Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A file, model, setting or question that does not exist.
+    /// A file or folder that does not exist.
     NotFound,
+    /// The name of a model, table or question that does not exist.
+    UnknownName,
     /// Input that is malformed, or that does not fit together.
     InvalidInput,
     /// An output that would be overwritten.
@@ -106,13 +124,15 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Exists { .. } => ErrorKind::Exists,
-            Self::Interrupted => ErrorKind::Interrupted,
+            Self::Interrupted | Self::Models(models::Error::Interrupted) => ErrorKind::Interrupted,
             Self::Models(models::Error::Device(_)) | Self::Numerics(_) => ErrorKind::Device,
             Self::Corpus(corpus::Error::Missing { .. })
             | Self::Questions(questions::Error::Missing { .. })
-            | Self::Models(models::Error::NoModel { .. } | models::Error::UnknownModel { .. })
+            | Self::Models(models::Error::NoModel { .. }) => ErrorKind::NotFound,
+            Self::Models(models::Error::UnknownModel { .. })
             | Self::UnknownExperiment { .. }
-            | Self::NoQuestion { .. } => ErrorKind::NotFound,
+            | Self::UnknownRow { .. }
+            | Self::NoQuestion { .. } => ErrorKind::UnknownName,
             other => other.io_cause().map_or(ErrorKind::InvalidInput, |cause| match cause.kind() {
                 io::ErrorKind::NotFound => ErrorKind::NotFound,
                 io::ErrorKind::AlreadyExists => ErrorKind::Exists,
@@ -141,17 +161,28 @@ impl Error {
             Self::Ngram(error) => error.remedy(),
             Self::Numerics(error) => error.remedy(),
             Self::Models(error) => error.remedy(),
+            #[cfg(feature = "servers")]
+            Self::Servers(error) => error.remedy(),
             Self::Evaluation(error) => error.remedy(),
             Self::Report(error) => error.remedy(),
             #[cfg(feature = "page")]
             Self::Page(error) => error.remedy(),
-            Self::Exists { .. } => Some(Remedy::Overwrite),
+            Self::Exists { .. } | Self::OtherServer { .. } => Some(Remedy::Overwrite),
             Self::NoReadableBook { .. } => Some(Remedy::InspectBooks),
             Self::NoNewsQuestions { .. } => Some(Remedy::AskMoreSentences),
             Self::NotAReproduction { .. } => Some(Remedy::ChooseNewFolder),
-            Self::NamedTwice { .. } => advice("leave one of them out"),
+            Self::NamedTwice { .. } | Self::OverlappingSets { .. } => {
+                advice("leave one of them out")
+            }
             Self::UnknownExperiment { known, .. } => {
                 Some(Remedy::Advice(format!("the tables are `{}`", known.join("`, `")).into()))
+            }
+            Self::UnknownRow { name, known } => {
+                let meant = base::nearest(name, known.iter().map(String::as_str));
+                Some(meant.map_or_else(
+                    || Remedy::Advice(format!("the rows are `{}`", known.join("`, `")).into()),
+                    |name| Remedy::DidYouMean { name: name.to_owned() },
+                ))
             }
             Self::Experiment { .. } => Some(Remedy::ReadExperiments),
             Self::ForeignResults { what, .. } if what == "code" => {
@@ -165,8 +196,14 @@ impl Error {
             Self::NoQuestion { .. } => Some(Remedy::ChangeSelection),
             Self::NoTaggedBooks { .. } => Some(Remedy::TagBooks),
             Self::NoLanguageModel { .. } => Some(Remedy::MakeLanguageModel),
+            Self::WrongScores(_) => {
+                advice("return one list per question, and in it one finite number per candidate")
+            }
             Self::Io { source, .. } => Some(Remedy::advice(about_file(source.kind()))),
-            Self::InvalidOption { .. } | Self::NoTrialSucceeded { .. } | Self::Interrupted => None,
+            Self::InvalidOption { .. }
+            | Self::NoTrialSucceeded { .. }
+            | Self::Scorer(_)
+            | Self::Interrupted => None,
         }
     }
 }
@@ -197,7 +234,7 @@ mod tests {
         let exists = Error::Exists { path: "out".into() };
         assert_eq!((exists.kind(), exists.hint()), (ErrorKind::Exists, Some(Remedy::Overwrite)));
         let unknown = models::find("word-distanc").err().map(Error::from).unwrap();
-        assert_eq!(unknown.kind(), ErrorKind::NotFound);
+        assert_eq!(unknown.kind(), ErrorKind::UnknownName);
         let path = std::path::Path::new("nowhere");
         let set = questions::QuestionSet::open(path, &questions::OpenOptions::default());
         assert_eq!(set.err().map(Error::from).unwrap().kind(), ErrorKind::NotFound);

@@ -1,8 +1,8 @@
 //! What a model looked at before it answered (Figure 2).
 
-use std::sync::Arc;
-
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use ::report::ExplainedQuestion;
 use evaluation::Prediction;
@@ -49,11 +49,13 @@ pub fn find_question(
     index.copied().map_or_else(|| missing(expected()), Ok)
 }
 
-/// What a model looked at in one question of a set; `seed` is that of draws between equal scores.
+/// What a model looked at in one question of a set; `name` is what the model is called, `seed` that of draws between
+/// equal scores.
 ///
 /// # Errors
 /// If the model fails.
 pub fn explain(
+    name: &str,
     model: &Arc<dyn Model>,
     set: &QuestionSet,
     index: usize,
@@ -65,15 +67,17 @@ pub fn explain(
     scorer.score(&[example.question], &mut scores)?;
     let scores = scores.get(0).iter().copied().map(f64::from).collect();
     let prediction = Prediction::of(&example, set.id(index).to_string(), scores, seed);
-    Ok(explained(&example, &prediction, scorer.explain(&example.question)?))
+    Ok(explained(name, &example, &prediction, scorer.explain(&example.question)?))
 }
 
 /// For each class the question that a model has right, and the one that it has wrong, whose id comes first when
-/// hashed with the seed, with what the model looked at; nothing for a model that does not say.
+/// hashed with the seed, with what the model looked at; nothing for a model that does not say. Questions with two
+/// candidates that differ in their capital letters alone are left out.
 ///
 /// # Errors
 /// If the model fails.
 pub fn hits_and_misses(
+    name: &str,
     model: &Arc<dyn Model>,
     set: &QuestionSet,
     predictions: &[Prediction],
@@ -86,7 +90,7 @@ pub fn hits_and_misses(
     let kinds = classes.flat_map(|class| [(class, true), (class, false)]);
     let chosen = kinds.filter_map(|(class, is_right)| {
         let is_kind = |p: &&Prediction| p.class == class && p.is_right() == Some(is_right);
-        predictions.iter().filter(is_kind).min_by_key(hash)
+        predictions.iter().filter(is_kind).filter(|p| !has_case_twins(p)).min_by_key(hash)
     });
     let mut scorer = model.clone().scorer(set.vocabulary());
     let look = |prediction: &Prediction| {
@@ -95,12 +99,21 @@ pub fn hits_and_misses(
             Ok(explanation) => explanation,
             Err(error) => return Some(Err(error.into())),
         };
-        (!explanation.spans.is_empty()).then(|| Ok(explained(&example, prediction, explanation)))
+        (!explanation.spans.is_empty())
+            .then(|| Ok(explained(name, &example, prediction, explanation)))
     };
     chosen.filter_map(look).collect()
 }
 
+/// Returns whether two candidates are the same word but for its capital letters.
+fn has_case_twins(prediction: &Prediction) -> bool {
+    let forms: BTreeSet<String> =
+        prediction.candidates.iter().map(|candidate| candidate.to_lowercase()).collect();
+    forms.len() < prediction.candidates.len()
+}
+
 fn explained(
+    name: &str,
     example: &Example<'_>,
     prediction: &Prediction,
     explanation: Explanation,
@@ -110,6 +123,7 @@ fn explained(
         words.iter().map(|&word| question.word(word).to_owned()).collect()
     };
     ExplainedQuestion {
+        model: Some(name.to_owned()),
         id: prediction.id.clone(),
         class: prediction.class,
         split: prediction.split,

@@ -10,7 +10,8 @@
 //! | question files ⇄ each other | [`sets::open`], [`convert()`] |
 //! | what is in a set | [`stats()`] |
 //! | questions → a trained model | [`train()`], [`tune()`] |
-//! | a model and questions → predictions | [`answer()`], [`explain()`] |
+//! | a model and questions → predictions | [`answer()`], [`answer_by()`], [`explain()`] |
+//! | a language model on a server and questions → predictions | `server::LanguageModel`, with the feature `servers` |
 //! | predictions → figures | [`evaluate()`], [`compare()`], [`combine()`], [`report()`] |
 //! | all of it, for a table of the paper | [`experiments::reproduce`] |
 //! | a book → tagged words | [`tag()`] |
@@ -51,17 +52,19 @@ pub mod lm;
 mod pages;
 mod progress;
 mod reporting;
+#[cfg(feature = "servers")]
+pub mod server;
 pub mod sets;
 mod stats;
 mod tag;
 mod train;
 mod tune;
 
-pub use answer::{AnswerFile, AnswerOptions, AnswerProvenance, answer};
-pub use books::questions_from_text;
+pub use answer::{AnswerFile, AnswerOptions, AnswerProvenance, ScoreFunction, answer, answer_by};
+pub use books::{TextBook, questions_from_text};
 pub use build::{Build, BuildOptions, BuiltBook, build};
 pub use build_news::{DEFAULT_LEADS, NewsBuild, NewsOptions, build_news};
-pub use combine::{Combination, CombineOptions, Fitted, combine};
+pub use combine::{Combination, CombineOptions, Fitted, combine, combine_predictions};
 pub use compare::compare;
 pub use convert::{ConvertOptions, convert};
 pub use error::{Error, ErrorKind, Result};
@@ -70,9 +73,9 @@ pub use experiments::write_file;
 pub use explain::{explain, find_question, hits_and_misses, question_number};
 pub use models::Program;
 #[cfg(feature = "page")]
-pub use pages::{catalogue, untrained_models};
+pub use pages::catalogue;
 pub use progress::{Event, Reporter, Warning};
-pub use reporting::{ReportOptions, report};
+pub use reporting::{ReportInputs, ReportOptions, report};
 pub use sets::SetOptions;
 pub use stats::{LEAST_SHARE, SetStatistics, stats};
 pub use tag::{tag, train_tagger};
@@ -82,6 +85,8 @@ pub use tune::{Outcome, Trial, TuneOptions, Tuning, tune};
 pub use ::report;
 #[cfg(feature = "page")]
 pub use page;
+#[cfg(feature = "servers")]
+pub use servers;
 pub use {base, corpus, evaluation, models, neural, ngram, numerics, questions};
 
 /// The README's Rust is compiled and run with the other documentation.

@@ -1,18 +1,25 @@
 //! The page's sets, models and predictions (feature `page`).
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use evaluation::Predictions;
-use models::{MODELS, Model, Settings, Training};
-use page::Catalogue;
+use models::{MODELS, Method, Model, Settings, Training};
+use page::{Catalogue, NewAnswerer};
 use questions::{QuestionSet, Split};
 
-use crate::sets::{self, SetOptions};
+use crate::sets::{self, LEARNT_FROM, SetOptions};
 use crate::{BuildOptions, Reporter, Result, build};
 
+/// What the embedded tales are called.
+const TALES: &str = "tales";
+/// The methods that answer from the question alone.
+const LEARN_NOTHING: [&str; 3] = ["max-frequency-context", "sliding-window", "word-distance"];
+/// The learner that is trained on the tales in a moment, with its settings.
+const QUICK_LEARNER: (&str, [&str; 2]) = ("memnn-window-selfsup", ["dim=32", "epochs=6"]);
+
 /// Opens what the page shows: question sets, or the embedded tales where there are none; models, or on the tales those
-/// that learn nothing; and predictions.
+/// that are ready in a moment; and predictions.
 ///
 /// # Errors
 /// If one of them can't be read, or they don't fit together.
@@ -24,45 +31,58 @@ pub fn catalogue(
     reporter: &dyn Reporter,
 ) -> Result<Catalogue> {
     let mut sets = Vec::new();
-    let mut models: Vec<(String, Arc<dyn Model>)> = Vec::new();
     for path in set_paths {
         let splits = match options.splits.as_slice() {
             [] if path.is_dir() => &[Split::Valid, Split::Test],
             splits => splits,
         };
-        sets.push((name_of(path), sets::open(path, options, splits, reporter)?));
+        sets.push((sets::name(path), sets::open(path, options, splits, reporter)?));
     }
-    for path in model_folders {
-        models.push((name_of(path), models::load(path)?.0));
-    }
+    let mut answerers = Vec::new();
     if sets.is_empty() {
         let set = build(&BuildOptions::default(), reporter)?.set;
-        if models.is_empty() {
-            models = untrained_models(&set)?;
+        if model_folders.is_empty() {
+            answerers = quick_models(&set)?;
         }
-        sets.push(("tales".to_owned(), set));
+        sets.push((TALES.to_owned(), set));
     }
-    let read = |path: &PathBuf| Ok((name_of(path), Predictions::read(path)?));
-    let predictions = predictions.iter().map(read).collect::<Result<_>>()?;
-    Ok(Catalogue::new(sets, models, predictions)?)
+    for path in model_folders {
+        let (model, manifest) = models::load(path)?;
+        let name = manifest.provenance.model;
+        let is_of = |(_, set): &&(String, QuestionSet)| {
+            set.fingerprint_of(&LEARNT_FROM) == manifest.provenance.data
+        };
+        let learnt_from = sets.iter().filter(is_of).map(|(set, _)| set.clone()).collect();
+        answerers.push(answerer(&name, Some(model), learnt_from));
+    }
+    for path in predictions {
+        let predictions = Predictions::read(path)?;
+        let new = answerer(&sets::name(path), None, Vec::new());
+        answerers.push(NewAnswerer { predictions: Some(predictions), ..new });
+    }
+    Ok(Catalogue::new(sets, answerers)?)
 }
 
-/// The methods that learn nothing, ready in a moment.
-///
-/// # Errors
-/// If the set has no text to count words in.
-pub fn untrained_models(set: &QuestionSet) -> Result<Vec<(String, Arc<dyn Model>)>> {
-    let make = |entry: &models::Method| {
-        let settings = Settings::from_text(entry, [])?;
-        let model = (entry.train)(&settings, &Training::new(set, 1, &|_| ()))?;
-        Ok((entry.name.to_owned(), model))
+fn answerer(name: &str, model: Option<Arc<dyn Model>>, learnt_from: Vec<String>) -> NewAnswerer {
+    let learns = !LEARN_NOTHING.contains(&name);
+    NewAnswerer {
+        name: name.to_owned(),
+        label: report::paper::label(name).unwrap_or(name).to_owned(),
+        model,
+        predictions: None,
+        learnt_from: if learns { learnt_from } else { Vec::new() },
+    }
+}
+
+/// The methods that do not train by epochs, and one that does, ready in a moment on the tales.
+fn quick_models(set: &QuestionSet) -> Result<Vec<NewAnswerer>> {
+    let (learner, settings) = QUICK_LEARNER;
+    let is_quick = |method: &&Method| !method.trains_by_epochs || method.name == learner;
+    let make = |method: &Method| {
+        let changed = if method.name == learner { &settings[..] } else { &[] };
+        let settings = Settings::from_text(method, changed.iter().copied())?;
+        let model = (method.train)(&settings, &Training::new(set, 1, &|_| ()))?;
+        Ok(answerer(method.name, Some(model), vec![TALES.to_owned()]))
     };
-    MODELS.iter().filter(|entry| !entry.trains_by_epochs).map(make).collect()
-}
-
-/// A path's last part without its ending.
-fn name_of(path: &Path) -> String {
-    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let name = if path.is_dir() { whole.file_name() } else { whole.file_stem() };
-    name.unwrap_or_default().to_string_lossy().into_owned()
+    MODELS.iter().filter(is_quick).map(make).collect()
 }

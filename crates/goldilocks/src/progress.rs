@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use ::report::thousands;
 use base::{Split, WordClass};
@@ -10,7 +11,8 @@ use crate::{Error, Result};
 
 /// Listens to a stage; any closure over [`Event`]s does.
 ///
-/// A type of one's own can also stop the work: [`Self::is_cancelled`] is asked between books, batches, trials and rows.
+/// A type of one's own can also stop the work: [`Self::is_cancelled`] is asked between books, mini-batches of a
+/// training, batches of answers, trials and rows.
 pub trait Reporter: Sync {
     /// Receives an event, from any thread.
     fn report(&self, event: Event);
@@ -19,11 +21,52 @@ pub trait Reporter: Sync {
     fn is_cancelled(&self) -> bool {
         false
     }
+
+    /// Reads a clock, in seconds from any start, for the speeds in events: the library has none of its own.
+    fn seconds(&self) -> Option<f64> {
+        None
+    }
 }
 
 impl<F: Fn(Event) + Sync> Reporter for F {
     fn report(&self, event: Event) {
         self(event);
+    }
+}
+
+/// Passes on what a model reports.
+pub(crate) struct ModelReporter<'a> {
+    reporter: &'a dyn Reporter,
+    model: String,
+    gpu: OnceLock<String>,
+}
+
+impl<'a> ModelReporter<'a> {
+    /// Reports under a model's name.
+    pub fn new(model: impl Into<String>, reporter: &'a dyn Reporter) -> Self {
+        Self { reporter, model: model.into(), gpu: OnceLock::new() }
+    }
+
+    /// The GPU that the model named, if it did.
+    pub fn gpu(&self) -> Option<&str> {
+        self.gpu.get().map(String::as_str)
+    }
+}
+
+impl models::Reporter for ModelReporter<'_> {
+    fn report(&self, event: models::Event) {
+        if let models::Event::OnGpu(name) = &event {
+            self.gpu.get_or_init(|| name.clone());
+        }
+        self.reporter.report(Event::Training { model: self.model.clone(), event });
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.reporter.is_cancelled()
+    }
+
+    fn seconds(&self) -> Option<f64> {
+        self.reporter.seconds()
     }
 }
 
@@ -84,6 +127,24 @@ pub enum Event {
         n_texts: usize,
         /// Whether those are news articles.
         is_news: bool,
+    },
+    /// How long rows of a reproduction will take, as far as a short trial of each on this machine tells.
+    Estimated {
+        /// Their names, in the order in which they are made, and seconds.
+        rows: Vec<(String, f64)>,
+    },
+    /// A row of a reproduction begins.
+    RowBegins {
+        /// Its number, from 1, in the order in which rows are made.
+        number: usize,
+        /// How many rows there are.
+        total: usize,
+        /// Its name.
+        name: String,
+        /// How long it will take, in seconds, if that was estimated.
+        seconds: Option<f64>,
+        /// How long the rows after it will take, as far as that was estimated.
+        rest: f64,
     },
     /// A row of a reproduction was trained and answered.
     RowDone {

@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use ::report::{Provenance, Report, Row, Run, TableKind};
+use ::report::language_models::{self, LanguageModelRow};
+use ::report::{Provenance, Report, Row, Run, Source, TableKind};
+use base::Selection;
 use evaluation::{Predictions, QuestionIndex};
+use questions::QuestionSet;
 
 use crate::progress::during;
 use crate::sets::{self, SetOptions};
@@ -20,6 +23,8 @@ pub struct ReportOptions {
     pub set: SetOptions,
     /// The tables to fill.
     pub tables: Vec<TableKind>,
+    /// Whether the paper's rows and figures are wanted on questions that are not the paper's.
+    pub beside_paper: bool,
     /// The seed that the predictions come from, for the notes of the table.
     pub seed: u64,
     /// The program that the notes name.
@@ -30,7 +35,7 @@ pub struct ReportOptions {
     pub command: String,
 }
 
-/// Checks the predictions against the questions, writes the report's folder and returns its tables as text.
+/// Reads the files, and writes the report as [`ReportInputs::write`] does.
 ///
 /// # Errors
 /// If a file can't be read or does not fit the set, or the folder can't be written.
@@ -40,40 +45,133 @@ pub fn report(
     overwrite: bool,
     reporter: &dyn Reporter,
 ) -> Result<String> {
-    let read = |path: &PathBuf| Predictions::read(path);
-    let files: Vec<Predictions> = options.predictions.iter().map(read).collect::<Result<_, _>>()?;
-    let set = sets::open_answered(&options.questions, &options.set, &[], reporter)?;
-    let index = QuestionIndex::new(&set, &files).select(options.set.selection());
-    let version = options.program.to_string();
-    let row = |(path, file): (&PathBuf, &Predictions)| -> Result<Row<'_>> {
+    // Language models on servers have a section of their own, where a sample of the questions is enough.
+    let (servers, trained) = of_servers(&options.predictions)?;
+    let read = |path: &PathBuf| -> Result<_> {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let label = report::paper::label(&name).unwrap_or(&name).to_owned();
-        let predictions = index.check(file.clone())?;
-        let runs = vec![Run { seed: options.seed, version: version.clone(), predictions }];
-        Ok(Row {
-            paper_row: Some(name.clone()),
-            name,
-            label,
-            settings: Vec::new(),
-            runs,
-            explained: Vec::new(),
-        })
+        Ok((name, Predictions::read(path)?))
     };
-    let report = Report {
-        title: "The Goldilocks Principle".to_owned(),
-        tables: options.tables.clone(),
-        statistics: false,
-        rows: options.predictions.iter().zip(&files).map(row).collect::<Result<_>>()?,
+    let rows = trained.iter().map(read).collect::<Result<_>>()?;
+    let set = sets::open_answered(&options.questions, &options.set, &[], reporter)?;
+    let inputs = ReportInputs {
+        rows,
+        set_name: sets::name(&options.questions),
+        beside_paper: options.beside_paper,
+        source: sets::source(&options.questions, &set),
         set: &set,
-        provenance: Provenance {
-            source: sets::source(&options.questions, &set),
-            data_hash: set.fingerprint(),
-            version: version.clone(),
-            date: options.date.clone(),
-            commands: vec![options.command.clone()],
-        },
+        selection: options.set.selection(),
+        tables: options.tables.clone(),
+        seed: options.seed,
+        program: options.program.clone(),
+        date: options.date.clone(),
+        command: options.command.clone(),
     };
-    let write = || ::report::write(&report, folder, overwrite);
-    during(reporter, "report", folder.display().to_string(), write)?;
-    Ok(::report::text(&report)?)
+    let mut text = inputs.write(folder, overwrite, reporter)?;
+    if !servers.is_empty() {
+        let section = language_models::section(&servers);
+        crate::write_file(&folder.join(language_models::FILE), &section)?;
+        text = text + "\n" + &section;
+    }
+    Ok(text)
+}
+
+/// The rows of language models on servers, and the other predictions files.
+#[cfg(feature = "servers")]
+fn of_servers(paths: &[PathBuf]) -> Result<(Vec<LanguageModelRow>, Vec<PathBuf>)> {
+    let (mut rows, mut others) = (Vec::new(), Vec::new());
+    for path in paths {
+        let Some((run, asked)) = crate::server::server_run(path)? else {
+            others.push(path.clone());
+            continue;
+        };
+        for results in evaluation::evaluate(&Predictions::read(path)?)? {
+            rows.push(LanguageModelRow {
+                model: match &run.server.file {
+                    Some(file) => format!("{} ({file})", run.server.model),
+                    None => run.server.model.clone(),
+                },
+                asked: asked.clone(),
+                split: results.split.map_or("", base::Split::code).to_owned(),
+                classes: results.classes,
+            });
+        }
+    }
+    Ok((rows, others))
+}
+
+#[cfg(not(feature = "servers"))]
+fn of_servers(paths: &[PathBuf]) -> Result<(Vec<LanguageModelRow>, Vec<PathBuf>)> {
+    Ok((Vec::new(), paths.to_vec()))
+}
+
+/// What a report is made from, in memory.
+pub struct ReportInputs<'a> {
+    /// The names of the rows with their predictions: `memnn-window` is that row of the paper's tables.
+    pub rows: Vec<(String, Predictions)>,
+    /// The question set that was answered.
+    pub set: &'a QuestionSet,
+    /// What it is called in titles.
+    pub set_name: String,
+    /// Whether the paper's rows and figures are wanted on questions that are not the paper's.
+    pub beside_paper: bool,
+    /// Where it comes from.
+    pub source: Source,
+    /// Which questions of it.
+    pub selection: Selection,
+    /// The tables to fill.
+    pub tables: Vec<TableKind>,
+    /// The seed that the predictions come from, for the notes of the table.
+    pub seed: u64,
+    /// The program that the notes name.
+    pub program: Program,
+    /// The date that the notes name.
+    pub date: String,
+    /// The command that makes the same report, for the notes.
+    pub command: String,
+}
+
+impl ReportInputs<'_> {
+    /// Checks the predictions against the questions, writes the report's folder and returns its tables as text.
+    ///
+    /// # Errors
+    /// If predictions do not fit the set, or the folder can't be written.
+    pub fn write(&self, folder: &Path, overwrite: bool, reporter: &dyn Reporter) -> Result<String> {
+        let files: Vec<Predictions> = self.rows.iter().map(|(_, file)| file.clone()).collect();
+        let index = QuestionIndex::new(self.set, &files).select(self.selection.clone());
+        let version = self.program.to_string();
+        let row = |((name, _), file): (&(String, Predictions), Predictions)| -> Result<Row<'_>> {
+            let label = report::paper::label(name).unwrap_or(name).to_owned();
+            let predictions = index.check(file)?;
+            let runs = vec![Run { seed: self.seed, version: version.clone(), predictions }];
+            Ok(Row {
+                paper_row: Some(name.clone()),
+                name: name.clone(),
+                label,
+                settings: Vec::new(),
+                differs: None,
+                runs,
+                explained: Vec::new(),
+                training: Vec::new(),
+            })
+        };
+        let report = Report {
+            title: format!("Results on {}", self.set_name),
+            set_name: self.set_name.clone(),
+            beside_paper: self.beside_paper,
+            tables: self.tables.clone(),
+            statistics: false,
+            rows: self.rows.iter().zip(files).map(row).collect::<Result<_>>()?,
+            set: self.set,
+            provenance: Provenance {
+                source: self.source,
+                data_hash: self.set.fingerprint(),
+                version: version.clone(),
+                date: self.date.clone(),
+                commands: vec![self.command.clone()],
+            },
+        };
+        let write = || ::report::write(&report, folder, overwrite);
+        during(reporter, "report", folder.display().to_string(), write)?;
+        Ok(::report::text(&report)?)
+    }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use ::report::Source;
 use base::Selection;
 use evaluation::{Predictions, QuestionIndex};
-use questions::{OpenOptions, QuestionSet, Split, WordClass};
+use questions::{EmptyFields, OpenOptions, QuestionSet, Split, WordClass};
 use sha2::{Digest, Sha256};
 
 use crate::progress::during;
@@ -17,10 +17,14 @@ use crate::{Error, Event, Reporter, Result, Warning};
 /// Which questions of a set are wanted, and what its files do not say.
 #[derive(Clone, Debug, Default)]
 pub struct SetOptions {
-    /// Splits to work on, all if there are none; one alone is also the split of questions that do not say theirs.
+    /// Splits to work on; empty: all.
     pub splits: Vec<Split>,
-    /// Class to work on; also the class of questions that do not say theirs.
+    /// Class to work on; none: all.
     pub class: Option<WordClass>,
+    /// The split of questions that do not state theirs.
+    pub default_split: Option<Split>,
+    /// The class of questions that do not state theirs.
+    pub default_class: Option<WordClass>,
     /// Whether malformed questions of CNN QA are skipped and counted.
     pub skip_bad: bool,
 }
@@ -38,8 +42,8 @@ impl SetOptions {
 
     fn open_options(&self, splits: &[Split]) -> OpenOptions {
         OpenOptions {
-            class: self.class,
-            split: if let [split] = self.splits[..] { Some(split) } else { None },
+            class: self.default_class,
+            split: self.default_split,
             only: (!splits.is_empty()).then(|| splits.to_vec()),
             only_class: None,
             skip_bad: self.skip_bad,
@@ -54,6 +58,16 @@ pub fn open(
     splits: &[Split],
     reporter: &dyn Reporter,
 ) -> Result<QuestionSet> {
+    Ok(open_with_empty_fields(path, options, splits, reporter)?.0)
+}
+
+/// Opens a set together with what it takes to write its files again byte for byte.
+pub(crate) fn open_with_empty_fields(
+    path: &Path,
+    options: &SetOptions,
+    splits: &[Split],
+    reporter: &dyn Reporter,
+) -> Result<(QuestionSet, EmptyFields)> {
     read(path, &OpenOptions { only_class: options.class, ..options.open_options(splits) }, reporter)
 }
 
@@ -64,17 +78,21 @@ pub fn open_answered(
     splits: &[Split],
     reporter: &dyn Reporter,
 ) -> Result<QuestionSet> {
-    read(path, &options.open_options(splits), reporter)
+    Ok(read(path, &options.open_options(splits), reporter)?.0)
 }
 
-fn read(path: &Path, options: &OpenOptions, reporter: &dyn Reporter) -> Result<QuestionSet> {
+fn read(
+    path: &Path,
+    options: &OpenOptions,
+    reporter: &dyn Reporter,
+) -> Result<(QuestionSet, EmptyFields)> {
     let open = || QuestionSet::open(path, options);
     let (set, warnings) = during(reporter, "read", path.display().to_string(), open)?;
     for message in warnings.sentences() {
         let path = path.to_owned();
         reporter.report(Event::Warning(Warning::Input { path, message }));
     }
-    Ok(set)
+    Ok((set, warnings.empty_fields))
 }
 
 /// Reads predictions files, those for some questions. Where a set is given, checks them against it and fills in
@@ -88,14 +106,23 @@ pub fn read_predictions(
 ) -> Result<Vec<Predictions>> {
     let read = |path: &PathBuf| Predictions::read(path);
     let files: Vec<Predictions> = paths.iter().map(read).collect::<Result<_, _>>()?;
-    let Some(path) = questions else {
-        return Ok(files
-            .into_iter()
-            .map(|file| file.select(selection))
-            .collect::<Result<_, _>>()?);
+    let open = |path| open_answered(path, options, &answered_splits(&files), reporter);
+    let set = questions.map(open).transpose()?;
+    select_predictions(files, set.as_ref(), selection)
+}
+
+/// Selects the predictions for some questions. Where a set is given, checks them against it and fills in what they
+/// leave out.
+pub fn select_predictions(
+    files: Vec<Predictions>,
+    set: Option<&QuestionSet>,
+    selection: &Selection,
+) -> Result<Vec<Predictions>> {
+    let Some(set) = set else {
+        let selected = files.into_iter().map(|file| file.select(selection));
+        return Ok(selected.collect::<Result<_, _>>()?);
     };
-    let set = open_answered(path, options, &answered_splits(&files), reporter)?;
-    let index = QuestionIndex::new(&set, &files).select(selection.clone());
+    let index = QuestionIndex::new(set, &files).select(selection.clone());
     files.into_iter().map(|file| Ok(index.check(file)?.into_predictions())).collect()
 }
 
@@ -117,14 +144,13 @@ pub fn source(path: &Path, set: &QuestionSet) -> Source {
         return source_of_news(path, set);
     }
     let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+    if folder.join(RELEASED).exists() { Source::Released } else { source_of_books(set) }
+}
+
+/// Where questions come from that were built from books.
+pub fn source_of_books(set: &QuestionSet) -> Source {
     let n_books = |split| set.books().iter().filter(|book| book.split == Some(split)).count();
-    if folder.join(RELEASED).exists() {
-        Source::Released
-    } else if Split::ALL.map(n_books) == [98, 5, 5] {
-        Source::Rebuilt
-    } else {
-        Source::Other
-    }
+    if Split::ALL.map(n_books) == [98, 5, 5] { Source::Rebuilt } else { Source::Other }
 }
 
 fn source_of_news(path: &Path, set: &QuestionSet) -> Source {
@@ -164,4 +190,10 @@ pub fn sha256_of_file(path: &Path) -> Result<String> {
         }
         hash.update(&buffer[..n_bytes]);
     }
+}
+/// What a set is called in titles: the last part of its path, without the ending of a file.
+pub fn name(path: &Path) -> String {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let name = if path.is_dir() { whole.file_name() } else { whole.file_stem() };
+    name.unwrap_or_default().to_string_lossy().into_owned()
 }

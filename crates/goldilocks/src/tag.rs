@@ -3,20 +3,20 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use corpus::tagger::{self, Recipe};
+use corpus::tagger::{self, TrainingConfig};
 use corpus::{Book, Tagger};
 use rayon::prelude::*;
 
 use crate::books::Source;
 use crate::{Error, Event, Reporter, Result};
 
-/// Splits and tags a book. `keep_front_matter` leaves title pages, contents and captions in.
+/// Splits and tags a book. `as_released` as in [`crate::BuildOptions`].
 ///
 /// # Errors
 /// If the book can't be read.
-pub fn tag(book: &Path, keep_front_matter: bool) -> Result<Book> {
+pub fn tag(book: &Path, as_released: bool) -> Result<Book> {
     let source = Source::File(book.to_owned());
-    Ok(source.book(!keep_front_matter, Tagger::shipped())?.0)
+    Ok(source.book(as_released, Tagger::shipped())?.0)
 }
 
 /// Trains the tagger on tagged books, files or folders of them, of which those whose names begin with `prefix` are read.
@@ -36,7 +36,7 @@ pub fn train_tagger(books: &[PathBuf], prefix: &str, reporter: &dyn Reporter) ->
     reporter.report(Event::Begin { stage: "train", what, steps: None });
     let books: Vec<Book> =
         files.par_iter().map(|file| Book::read_tagged(file)).collect::<Result<_, _>>()?;
-    let tagger = tagger::train(&books, &Recipe::default(), |step| {
+    let tagger = tagger::train(&books, &TrainingConfig::default(), |step| {
         let what = match step {
             tagger::Progress::Lexicon => "words counted and clustered".to_owned(),
             tagger::Progress::PartsOfSpeech { epoch, accuracy } => {

@@ -3,13 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::OnceLock;
 
 use models::{DeviceChoice, Manifest, Model, Provenance, Settings, Training};
 use questions::QuestionSet;
 
-use crate::progress::during;
-use crate::{Error, Event, Program, Reporter, Result};
+use crate::progress::{ModelReporter, during};
+use crate::{Error, Program, Reporter, Result};
 
 /// How [`train()`] trains: the same options on the same data give the same model.
 #[derive(Clone, Debug)]
@@ -68,7 +67,7 @@ pub fn train(
     train_with_checkpoints(set, options, None, reporter)
 }
 
-/// Trains and saves. A training that was stopped resumes from the checkpoints that it left next to the folder.
+/// Trains, saves, and returns the model. A training that was stopped resumes from the checkpoints that it left next to the folder.
 ///
 /// # Errors
 /// As [`train()`]; or if the folder can't be written.
@@ -78,14 +77,14 @@ pub fn train_to(
     set: &QuestionSet,
     options: &TrainOptions,
     reporter: &dyn Reporter,
-) -> Result<()> {
+) -> Result<Trained> {
     let checkpoints = checkpoints_of(folder);
     let trained = train_with_checkpoints(set, options, checkpoints.as_deref(), reporter)?;
     trained.save(folder, overwrite)?;
-    match checkpoints.filter(|path| path.exists()) {
-        Some(path) => fs::remove_dir_all(&path).map_err(Error::io(path)),
-        None => Ok(()),
+    if let Some(path) = checkpoints.filter(|path| path.exists()) {
+        fs::remove_dir_all(&path).map_err(Error::io(path))?;
     }
+    Ok(trained)
 }
 
 fn train_with_checkpoints(
@@ -96,20 +95,14 @@ fn train_with_checkpoints(
 ) -> Result<Trained> {
     let TrainOptions { settings, seed, device, data, program } = options;
     let name = settings.model();
-    let gpu = OnceLock::new();
-    let report = |event: models::Event| {
-        if let models::Event::OnGpu(name) = &event {
-            gpu.get_or_init(|| name.clone());
-        }
-        reporter.report(Event::Training { model: name.to_owned(), event });
-    };
+    let report = ModelReporter::new(name, reporter);
     let entry = models::find(name)?;
     let mut training = Training::new(set, *seed, &report);
     training.device = *device;
     training.checkpoints = checkpoints.filter(|_| entry.trains_by_epochs);
     let model = during(reporter, "train", name, || (entry.train)(settings, &training))?;
     // A device that did not compute as the processor does belongs to where a model comes from.
-    let device = gpu.get().map(|name| ("device".to_owned(), name.clone()));
+    let device = report.gpu().map(|name| ("device".to_owned(), name.to_owned()));
     let mut provenance = Provenance::new(settings, data.clone(), *seed);
     provenance.program = Program { code: provenance.program.code, ..program.clone() };
     let mut manifest = Manifest::new(provenance);
@@ -126,9 +119,7 @@ pub fn load_model(
     device: DeviceChoice,
     reporter: &dyn Reporter,
 ) -> Result<(Arc<dyn Model>, Manifest)> {
-    let report = |event| {
-        reporter.report(Event::Training { model: folder.display().to_string(), event });
-    };
+    let report = ModelReporter::new(folder.display().to_string(), reporter);
     Ok(models::load_on(folder, device, &report)?)
 }
 

@@ -16,7 +16,7 @@ use questions::{QuestionSet, Split, WordClass};
 use serde::{Deserialize, Serialize};
 
 use crate::experiments::{of_model, write_file};
-use crate::progress::check_cancelled;
+use crate::progress::{ModelReporter, check_cancelled};
 use crate::sets::{self, SetOptions};
 use crate::{AnswerOptions, Error, Event, Program, Reporter, Result, answer};
 
@@ -26,7 +26,7 @@ pub struct TuneOptions {
     /// The model.
     pub model: String,
     /// The question set; its test split is not read.
-    pub data: PathBuf,
+    pub questions: PathBuf,
     /// Whether malformed questions are skipped.
     pub skip_bad: bool,
     /// The settings to try with their values: every combination of them is a trial.
@@ -115,7 +115,7 @@ pub fn tune(options: &TuneOptions, folder: &Path, reporter: &dyn Reporter) -> Re
     }
     let outcomes = read(&folder.join(TRIALS))?;
     let all = SetOptions::all(options.skip_bad);
-    let set = sets::open(&options.data, &all, &[Split::Train, Split::Valid], reporter)?;
+    let set = sets::open(&options.questions, &all, &[Split::Train, Split::Valid], reporter)?;
     let data = set.fingerprint_of(&sets::LEARNT_FROM);
     let mut trials = Trials { options, folder, entry, set, data, outcomes, reporter };
 
@@ -202,10 +202,7 @@ impl Trials<'_> {
 
     fn run(&self, settings: &Settings, trial: Trial) -> Result<Outcome> {
         let started = (self.options.clock)();
-        let model = self.entry.name;
-        let report = |event| {
-            self.reporter.report(Event::Training { model: model.to_owned(), event });
-        };
+        let report = ModelReporter::new(self.entry.name, self.reporter);
         let mut training = Training::new(&self.set, trial.provenance.seed, &report);
         training.device = self.options.device;
         training.train = training.train.sample(trial.fraction, self.options.seed);

@@ -1,4 +1,4 @@
-//! `kneser-ney` beside KenLM, where `lmplz`, `build_binary` and `query` are on the path:
+//! `kneser-ney` in comparison with KenLM, where `lmplz`, `build_binary` and `query` are on the path:
 //! `cargo bench -p models --bench kenlm -- SET`, a set with running text.
 //!
 //! 1. A language model of the training books is estimated.

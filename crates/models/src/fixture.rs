@@ -23,7 +23,7 @@ pub fn explain<M: Model + ?Sized>(model: &Arc<M>, question: &Question<'_>) -> Ex
 
 /// A question in words separated by spaces.
 #[derive(Clone, Debug)]
-pub struct Asked<'a> {
+pub struct TestQuestion<'a> {
     pub context: Vec<&'a str>,
     pub query: &'a str,
     pub candidates: &'a [&'a str],
@@ -32,7 +32,7 @@ pub struct Asked<'a> {
 }
 
 /// A set of questions, each from a book of its own whose running text is the context.
-pub fn set_of(asked: &[Asked<'_>]) -> QuestionSet {
+pub fn set_of(asked: &[TestQuestion<'_>]) -> QuestionSet {
     let mut set = QuestionSet::default();
     for asked in asked {
         let start = set.n_sentences();
@@ -63,7 +63,7 @@ pub fn set_of(asked: &[Asked<'_>]) -> QuestionSet {
 /// A test question about a context.
 pub fn one_question(context: &[&str], query: &str, candidates: &[&str]) -> QuestionSet {
     let context = context.to_vec();
-    set_of(&[Asked { context, query, candidates, answer: Some(0), split: Split::Test }])
+    set_of(&[TestQuestion { context, query, candidates, answer: Some(0), split: Split::Test }])
 }
 
 /// Context sentences, query with a blank, candidates: of few words, so that they meet often, some of

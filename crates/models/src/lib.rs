@@ -1,4 +1,4 @@
-//! The methods of Table 2 behind one contract (§3, §4): question → one score per candidate.
+//! The methods of Table 2 with one contract (§3, §4): question → one score per candidate.
 //!
 //! ```text
 //! KEY=VALUE ──Settings──▶ ┐
@@ -32,8 +32,8 @@
 //!     scores.extend(batch.iter().map(<[f32]>::to_vec));
 //!     Ok(())
 //! })?;
-//! // With soup in the blank `The` is off the context and costs 5, `ate` lies two words off; with bear
-//! // in it both lie on their like.
+//! // With `soup` in the blank, `The` falls outside the context and costs 5, and `ate` is two words away;
+//! // with `bear` both fall on themselves.
 //! assert_eq!(scores, [[-7.0, 0.0]]);
 //! # Ok::<(), goldilocks_models::Error>(())
 //! ```
@@ -50,11 +50,12 @@ mod selfsup;
 mod soft;
 mod words;
 
-pub use contract::answering::score_all;
+pub use contract::answering::{check_scores, score_all};
+pub use contract::curve::{EpochRecord, TrainingCurve};
 pub use contract::device::DeviceChoice;
 pub use contract::error::{Error, Result};
 pub use contract::folder::{Manifest, check_place, load, load_on, read_manifest, save};
-pub use contract::method::{LoadRequest, Method, Model};
+pub use contract::method::{Cost, LoadRequest, Method, Model};
 pub use contract::provenance::{Mismatch, Program, Provenance};
 pub use contract::scorer::{Concurrency, Scorer, Scores};
 pub use contract::settings::{Range, Setting, Settings};

@@ -146,9 +146,9 @@ fn a_checkpoint_is_resumed_to_the_same_end() {
     }
     let epochs = Mutex::new(Vec::new());
     let note = |event: Event| {
-        if let Event::Epoch { number, .. } = event {
-            epochs.lock().expect("no panic").push(number);
-            if is_new && number == 1 {
+        if let Event::Epoch { record, .. } = event {
+            epochs.lock().expect("no panic").push(record.epoch);
+            if is_new && record.epoch == 1 {
                 copy(work.path(), &folder);
             }
         }

@@ -1,5 +1,5 @@
 //! Questions of the Children's Book Test's size answered by the LSTM language model: a context of 430 words,
-//! ten candidates, twelve words behind the blank.
+//! ten candidates, twelve words after the blank.
 //!
 //! ```text
 //! cargo bench -p goldilocks-neural --features cuda --bench answering -- cpu|cuda [SECONDS [SIDE_BY_SIDE,…]]

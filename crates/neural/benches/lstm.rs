@@ -1,10 +1,10 @@
-//! Training steps of the LSTM language model beside PyTorch, in one run: tokens per second by the number of
+//! Training steps of the LSTM language model and of PyTorch in one run: tokens per second by the number of
 //! streams.
 //!
 //! ```text
 //! cargo bench -p goldilocks-neural --features cuda --bench lstm -- cpu|cuda [SECONDS [STREAMS,… [SAMPLE]]]
 //! ```
-//! With a SAMPLE the softmax is over so many words. The peer runs if the environment names it:
+//! With a SAMPLE the softmax is over that many words. The peer runs if the environment names it:
 //! `PEER="python3 $PWD/benches/peers/lstm.py"`.
 
 #![expect(clippy::print_stdout, reason = "a program")]

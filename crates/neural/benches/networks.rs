@@ -1,4 +1,4 @@
-//! Training steps of the contextual LSTM and of the lexical memory beside PyTorch, in one run: tokens per
+//! Training steps of the contextual LSTM and of the lexical memory, and of PyTorch, in one run: tokens per
 //! second.
 //!
 //! ```text
@@ -47,7 +47,7 @@ fn compare<D: Backend>(device: &D, name: &str, seconds: f64) -> Result<(), Failu
     let timed = time(&mut network, &windows, 0.5, seconds)?;
     show("contextual LSTM", STREAMS * STEPS, timed, contextual);
     drop(network);
-    // As many words a step as Sukhbaatar et al. take, and four times as many.
+    // As many words per step as Sukhbaatar et al. take, and four times as many.
     for (words, lengths) in [(128, vec![1, 8, 16, 32]), (512, vec![16])] {
         let lexical = peer(name, &["lexical", "--batch", &words.to_string()], seconds)?;
         for length in lengths {

@@ -8,7 +8,7 @@ use crate::network::Network;
 use crate::text::Cloze;
 use crate::weights::{Tables, Weights};
 
-/// A network that can tell how probable the completions of a text are.
+/// A network that computes how probable the completions of a text are.
 pub trait ClozeNetwork: Network {
     /// For each text and candidate: ln of the probability of the candidate and of all tokens after it, given
     /// those before.
@@ -50,12 +50,12 @@ impl<D: Backend, N: Network> Answering<D, N> {
         Ok(Self { network, weights })
     }
 
-    /// The network.
+    /// The layers, without their parameters.
     pub fn network(&self) -> &N {
         &self.network
     }
 
-    /// The weights.
+    /// The parameters that it answers with.
     pub fn weights(&self) -> &Weights<D> {
         &self.weights
     }

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use numerics::device::{Backend, Reals, Slice};
 
 use crate::Result;
+use crate::layers::States;
 use crate::weights::{Plan, Weights};
 
 /// What buffers are for.
@@ -35,8 +36,7 @@ pub trait Network: Clone + Debug + Send + Sync + 'static {
     /// The parameters it has.
     fn plan(&self) -> &Plan;
 
-    /// Allocates buffers for batches of the shape of this one; what is remembered from the batch before is
-    /// taken from `previous`.
+    /// Allocates buffers for batches of the shape of this one.
     ///
     /// # Errors
     /// If the device has too little memory.
@@ -45,8 +45,15 @@ pub trait Network: Clone + Debug + Send + Sync + 'static {
         device: &D,
         batch: &Self::Batch,
         mode: Mode,
-        previous: Option<Self::Buffers<D>>,
     ) -> Result<Self::Buffers<D>>;
+
+    /// What a recurrent network remembers after a batch; the buffers are freed.
+    fn states<D: Backend>(_: Self::Buffers<D>) -> Option<States<Reals<D>>> {
+        None
+    }
+
+    /// Resumes from states, if they are those of as many streams as the buffers have.
+    fn resume<D: Backend>(_: &mut Self::Buffers<D>, _: States<Reals<D>>) {}
 
     /// Whether buffers have the shape of a batch.
     fn fits<D: Backend>(&self, buffers: &Self::Buffers<D>, batch: &Self::Batch) -> bool;

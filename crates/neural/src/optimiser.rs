@@ -1,7 +1,7 @@
 //! Steps against the gradient, whose norm is clipped: SGD, as in the paper, or AdamW.
 
 use numerics::Table;
-use numerics::device::{Array, Device, Optimise, Reals, StepSettings};
+use numerics::device::{Array, Device, Optimise, OptimiserStep, Reals, StepSettings};
 
 use crate::Result;
 use crate::weights::{self, Tables, Weights};
@@ -87,16 +87,15 @@ impl<D: Optimise> Optimiser<D> {
         Ok(device.write::<D::Real>(self.settings.all_mut(), &settings.encode())?)
     }
 
-    /// Changes the weights.
+    /// Changes the weights by their gradients.
     pub fn step(&mut self, weights: &mut Weights<D>, gradients: &Reals<D>) {
         let Weights { device, values, .. } = weights;
         device.sum_of_squares(self.settings.slice_mut(0..1), gradients.all());
-        let (values, settings) = (values.all_mut(), self.settings.all());
+        let (gradient, settings) = (gradients.all(), self.settings.all());
+        let step = OptimiserStep { values: values.all_mut(), gradient, settings };
         match &mut self.moments {
-            None => device.sgd_step(values, gradients.all(), settings),
-            Some(moments) => {
-                device.adam_step(values, moments.all_mut(), gradients.all(), settings);
-            }
+            None => device.sgd_step(step),
+            Some(moments) => device.adam_step(step, moments.all_mut()),
         }
     }
 

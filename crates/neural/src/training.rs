@@ -114,9 +114,12 @@ impl<D: Backend, N: Network> Training<D, N> {
         match previous {
             Some(captured) if self.network.fits(&captured.buffers, batch) => Ok(captured),
             previous => {
-                let previous = previous.map(|captured| captured.buffers);
-                let device = &self.weights.device;
-                let buffers = self.network.buffers(device, batch, mode, previous)?;
+                // The old buffers are freed before there are new ones.
+                let states = previous.and_then(|captured| N::states(captured.buffers));
+                let mut buffers = self.network.buffers(&self.weights.device, batch, mode)?;
+                if let Some(states) = states {
+                    N::resume(&mut buffers, states);
+                }
                 Ok(Captured { buffers, graph: D::Graph::default() })
             }
         }

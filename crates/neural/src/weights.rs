@@ -21,7 +21,7 @@ pub type Tables = Vec<(String, Table<f32>)>;
 /// How a parameter's numbers are drawn before anything is learnt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Initial {
-    /// All 0.
+    /// Every number is 0.
     Zero,
     /// Uniformly from −x to x.
     Uniform(f64),
@@ -82,7 +82,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Adds a matrix.
+    /// Adds a matrix of parameters.
     pub fn add(
         &mut self,
         name: &'static str,
@@ -139,7 +139,7 @@ impl Initial {
 /// The weights of a network, on a device: all that answering needs.
 #[derive(Debug)]
 pub struct Weights<D: Device> {
-    /// Where they are.
+    /// The device that holds them.
     pub device: D,
     plan: Plan,
     /// The numbers of all parameters.
@@ -174,7 +174,7 @@ impl<D: Device> Weights<D> {
         Ok(weights)
     }
 
-    /// The parameters.
+    /// Which parameters there are, and where.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }

@@ -69,7 +69,7 @@ impl<'a> Sampler<'a> {
     fn find(&self, contexts: &[u32], length: usize, word: u32) -> Option<u32> {
         let among = self.children(contexts, length);
         let words = &self.table.levels()[length].words[among.clone()];
-        words.binary_search(&word).ok().map(|place| (among.start + place) as u32)
+        words.binary_search(&word).ok().map(|index| (among.start + index) as u32)
     }
 
     /// The n-grams that the last 1, 2, … words are, after one more word.
@@ -83,9 +83,9 @@ impl<'a> Sampler<'a> {
         let length = contexts.len();
         let mut rest: f64 = random.random();
         if length == 0 {
-            let place =
+            let index =
                 self.sums.partition_point(|&sum| sum < rest * self.sums[self.sums.len() - 1]);
-            return place as u32;
+            return index as u32;
         }
         let level = &self.table.levels()[length];
         for gram in self.children(contexts, length) {

@@ -14,7 +14,7 @@ pub(crate) struct Grams {
     pub at: Vec<u32>,
 }
 
-/// No n-gram.
+/// In place of the index of an n-gram that does not exist.
 pub(crate) const NONE: u32 = u32::MAX;
 
 impl Grams {

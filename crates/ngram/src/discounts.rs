@@ -43,7 +43,7 @@ impl Discounts {
         Ok(Self(discounts))
     }
 
-    /// D(c).
+    /// D(c), what is subtracted from a count.
     pub(crate) fn of(self, count: u32) -> f64 {
         if count == 0 { 0.0 } else { self.0[count.min(3) as usize - 1] }
     }

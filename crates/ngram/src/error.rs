@@ -9,7 +9,7 @@ use base::Remedy;
 /// The result of everything here that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong.
+/// Why a language model could not be estimated, read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

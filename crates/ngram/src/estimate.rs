@@ -14,7 +14,7 @@ use crate::table::{Level, Table};
 use crate::text::{START, UNKNOWN};
 use crate::{Error, Result};
 
-/// How to estimate.
+/// The settings of [`estimate()`].
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// The length of the longest n-grams, at most that for which the text was sorted.
@@ -30,7 +30,7 @@ impl Default for Options {
     }
 }
 
-/// An estimated model.
+/// What [`estimate()`] returns: a model, and how its discounts came about.
 pub struct Estimate {
     /// The n-grams with their probabilities and backoffs.
     pub table: Table,

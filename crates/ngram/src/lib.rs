@@ -30,6 +30,8 @@ mod error;
 mod estimate;
 mod file;
 mod model;
+#[cfg(test)]
+mod naive;
 mod packed;
 mod probabilities;
 mod pruning;
@@ -37,8 +39,6 @@ mod quantise;
 mod sorted;
 mod table;
 mod text;
-#[cfg(test)]
-mod twin;
 
 pub use arpa::{read_arpa, write_arpa};
 pub use discounts::{Discounts, Fallback};

@@ -305,7 +305,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::twin::Twin;
+    use crate::naive::NaiveModel;
     use crate::{Options, Pruning, Text, estimate};
 
     fn table(sentences: &[Vec<&str>], order: usize, at_most: u32) -> Table {
@@ -351,9 +351,9 @@ mod tests {
             sentences in sentences(), history in history(), order in 1..=MAX_ORDER,
         ) {
             let model = Model::new(&table(&sentences, order, 0), false);
-            let twin = Twin::new(&sentences, order);
-            for word in twin.words() {
-                let (ours, expected) = (probability(&model, &history, word), twin.probability(&history, word));
+            let naive = NaiveModel::new(&sentences, order);
+            for word in naive.words() {
+                let (ours, expected) = (probability(&model, &history, word), naive.probability(&history, word));
                 prop_assert!((ours / expected - 1.0).abs() < 1e-5, "{word}: {ours} {expected}");
             }
         }
@@ -363,7 +363,7 @@ mod tests {
             sentences in sentences(), history in history(), order in 1..=MAX_ORDER, at_most in 0u32..3,
         ) {
             let model = Model::new(&table(&sentences, order, at_most), false);
-            let words = Twin::new(&sentences, order);
+            let words = NaiveModel::new(&sentences, order);
             let sum: f64 = words.words().iter().map(|word| probability(&model, &history, word)).sum();
             prop_assert!((sum - 1.0).abs() < 1e-5, "{sum}");
         }
@@ -380,13 +380,13 @@ mod tests {
 
         #[test]
         fn changed_bytes_are_found_and_never_read_out_of_bounds(
-            sentences in sentences(), order in 1..=MAX_ORDER, quantise: bool, place: prop::sample::Index, to: u8,
+            sentences in sentences(), order in 1..=MAX_ORDER, quantise: bool, at: prop::sample::Index, to: u8,
         ) {
             let model = Model::new(&table(&sentences, order, 0), quantise);
             let mut bytes = model.bytes.to_vec();
-            let place = place.index(bytes.len());
-            prop_assume!(bytes[place] != to);
-            bytes[place] = to;
+            let at = at.index(bytes.len());
+            prop_assume!(bytes[at] != to);
+            bytes[at] = to;
             if let Ok(model) = Model::from_bytes(bytes, Path::new("m")) {
                 prop_assert!(model.check().is_err());
                 model.log_probs(["a", "b", "unseen", "c", "d", "e", "a"]);
@@ -438,9 +438,9 @@ mod tests {
             );
             expected.assert_eq(&text.replace(folder.path().to_str().unwrap(), "ROOT"));
         };
-        let changed = |place: usize| {
+        let changed = |at: usize| {
             let mut bytes = sound.clone();
-            bytes[place] ^= 4;
+            bytes[at] ^= 4;
             bytes
         };
         message(

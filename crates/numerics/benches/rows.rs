@@ -1,5 +1,5 @@
 //! How near the kernels come to the memory's bandwidth, on one core and a table of the size of the CBT's
-//! (p 300, five dictionaries of 54,000 words: 324 MB), in bytes a second.
+//! (p 300, five dictionaries of 54,000 words: 324 MB), in bytes per second.
 
 use divan::{Bencher, black_box, counter::BytesCount};
 use goldilocks_numerics::{Gradient, Table, Update, apply};
@@ -23,7 +23,7 @@ fn rows() -> Vec<u32> {
     (0..N as u32).map(|n| n.wrapping_mul(2_654_435_761) % ROWS as u32).collect()
 }
 
-/// What the memory gives: all of the table from front to back.
+/// What the memory delivers: all of the table from front to back.
 #[divan::bench]
 fn stream(bencher: Bencher<'_, '_>) {
     let table = table();

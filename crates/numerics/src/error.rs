@@ -8,7 +8,7 @@ use base::Remedy;
 /// The result of everything here that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong.
+/// A device or a file of weights failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the message of a variant says what its fields are")]

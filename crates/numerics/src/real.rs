@@ -31,9 +31,9 @@ pub trait Real:
     /// 1.
     const ONE: Self;
 
-    /// The nearest number.
+    /// Rounds to the nearest number of this type.
     fn from_f64(value: f64) -> Self;
-    /// The same number.
+    /// Widens to f64, without rounding.
     fn to_f64(self) -> f64;
     /// The exponential, the same on every machine.
     fn exp(self) -> Self;

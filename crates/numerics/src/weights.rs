@@ -1,4 +1,4 @@
-//! Named tables ↔ one safetensors file, exact or in less room.
+//! Named tables ↔ one safetensors file, exact or in fewer bits.
 //!
 //! A table is a tensor of its name with shape [rows, dim]; in [`Precision::I8`] a second one, `NAME.scale`
 //! with shape [rows, 1], holds what a row's whole numbers are to be multiplied with. The file's metadata
@@ -49,7 +49,7 @@ impl Precision {
     }
 }
 
-/// What [`read`] gives.
+/// The content of a file, as [`read`] returns it.
 #[derive(Debug, PartialEq)]
 pub struct Weights {
     /// The tables by their names.

@@ -1,13 +1,15 @@
 //! Every operation of a device by itself, on random shapes: the CPU in f32, and the GPU in full f32 and in
 //! TF32, against the CPU in f64.
 //!
-//! Without a GPU only the CPU is compared, and the test says so; with `GOLDILOCKS_GPU=required` that is a
-//! failure.
+//! Without a GPU only the CPU is compared, and a line on stderr says so; with `GOLDILOCKS_GPU=required` that is
+//! a failure.
+
+mod gpu;
 
 use base::seeds::{self, Use};
 use goldilocks_numerics::device::{
-    Accumulate, Array, Backend, Convert, Cpu, Device, Layout, Lstm, NO_TARGET, Reals, StepSettings,
-    Targets, Trace, bf16,
+    Accumulate, Array, Backend, Convert, Cpu, Device, Layout, Lstm, NO_TARGET, OptimiserStep,
+    Reals, StepSettings, Targets, Trace, bf16,
 };
 use goldilocks_numerics::{Real, Result};
 use rand::Rng;
@@ -340,7 +342,11 @@ fn sgd_step<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
     let mut values = reals(device, &draw.numbers(n))?;
     let gradient = reals(device, &draw.numbers(n))?;
     let settings = device.upload::<D::Real>(&settings(draw).encode())?;
-    device.sgd_step(values.all_mut(), gradient.all(), settings.all());
+    device.sgd_step(OptimiserStep {
+        values: values.all_mut(),
+        gradient: gradient.all(),
+        settings: settings.all(),
+    });
     read(device, &values)
 }
 
@@ -352,7 +358,9 @@ fn adam_step<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
     moments[n..].iter_mut().for_each(|second| *second = second.abs());
     let mut moments = reals(device, &moments)?;
     let settings = device.upload::<D::Real>(&settings(draw).encode())?;
-    device.adam_step(values.all_mut(), moments.all_mut(), gradient.all(), settings.all());
+    let (gradient, settings) = (gradient.all(), settings.all());
+    let step = OptimiserStep { values: values.all_mut(), gradient, settings };
+    device.adam_step(step, moments.all_mut());
     Ok([read(device, &values)?, read(device, &moments)?].concat())
 }
 
@@ -438,19 +446,38 @@ fn every_operation_is_compared() {
 #[cfg(feature = "cuda")]
 const TF32: f64 = 4e-3;
 
+const GPU_TEST: &str = "the_gpu_computes_what_the_cpu_computes";
+
+#[cfg(not(feature = "cuda"))]
+#[test]
+fn the_gpu_computes_what_the_cpu_computes() {
+    gpu::or_skip::<(), _>(GPU_TEST, Err("built without the feature `cuda`"));
+}
+
+/// Here without a GPU, whether the machine has one or not.
+#[test]
+fn a_gpu_test_that_does_not_run_says_so_and_fails_where_a_gpu_is_required() {
+    let run = |required: &str| {
+        let program = std::env::current_exe().unwrap();
+        std::process::Command::new(program)
+            .args(["--exact", GPU_TEST])
+            .env("CUDA_VISIBLE_DEVICES", "")
+            .env("GOLDILOCKS_GPU", required)
+            .output()
+            .unwrap()
+    };
+    let skipped = run("");
+    let lines = String::from_utf8(skipped.stderr).unwrap();
+    let is_said = lines.lines().any(|line| line.starts_with("GPU TEST DID NOT RUN: the_gpu_"));
+    assert!(skipped.status.success() && is_said, "{lines}");
+    assert!(!run("required").status.success());
+}
+
 #[cfg(feature = "cuda")]
 #[test]
-#[expect(clippy::disallowed_methods, reason = "who runs the tests knows whether there is a GPU")]
 fn the_gpu_computes_what_the_cpu_computes() {
-    let is_required = std::env::var("GOLDILOCKS_GPU").is_ok_and(|value| value == "required");
-    let cuda = match goldilocks_numerics::device::Cuda::open() {
-        Ok(cuda) => cuda,
-        Err(error) if is_required => panic!("GOLDILOCKS_GPU=required, but {error}"),
-        Err(error) => {
-            println!("NOT RUN: the GPU was not compared with the CPU: {error}");
-            return;
-        }
-    };
+    let cuda = goldilocks_numerics::device::Cuda::open();
+    let Some(cuda) = gpu::or_skip(GPU_TEST, cuda) else { return };
     let (full, mut failures) = (cuda.with_full_precision(), Vec::new());
     for operation in &operations() {
         let exact = worst(operation, &full, operation.gpu);

@@ -1,5 +1,7 @@
 //! What there is to explore: question sets, models that read them, and what models have answered.
 
+mod results;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -10,30 +12,58 @@ use questions::{Explanation, Question, QuestionSet, Split};
 
 use crate::Result;
 
+pub use results::{Results, Standing};
+
+/// Queries with fewer words come last in lists: `said ___.` is a poor example.
+const SHORT_QUERY: usize = 8;
+
 /// Sets and everybody who answers their questions.
 pub struct Catalogue {
     /// The sets, in the order in which they were named; at least one.
     pub sets: Vec<LoadedSet>,
-    /// Who answers.
+    /// Models, other programs and people.
     pub answerers: Vec<Answerer>,
+    /// How they do on each set, once they have all answered.
+    results: Vec<OnceLock<Results>>,
 }
 
 /// A set that can be explored.
 pub struct LoadedSet {
-    /// What it is called.
+    /// The name that visitors see.
     pub name: String,
     /// The questions.
     pub set: QuestionSet,
-    /// Their ids.
+    /// The id of each question.
     pub ids: Vec<String>,
-    place_of: BTreeMap<String, usize>,
+    /// The indices of the questions in the order of lists: test, then validation; short queries last.
+    pub order: Vec<usize>,
+    index_of: BTreeMap<String, usize>,
 }
 
-/// A model, or a predictions file, or both under one name.
-pub struct Answerer {
-    /// `memnn-window-selfsup`, or the name of the file.
+/// Somebody who answers, before it is known what.
+pub struct NewAnswerer {
+    /// The method's name, `memnn-window-selfsup`, or what the predictions call themselves.
     pub name: String,
+    /// The row of the paper's tables, or the name again.
+    pub label: String,
+    /// Who can be asked about any question.
+    pub model: Option<Arc<dyn Model>>,
+    /// What was answered before.
+    pub predictions: Option<Predictions>,
+    /// The names of the sets whose training books the model learnt from.
+    pub learnt_from: Vec<String>,
+}
+
+/// A model, a predictions file, or both together.
+pub struct Answerer {
+    /// Identifies it in addresses; no other answerer has it.
+    pub key: String,
+    /// The method's name, unique as well.
+    pub name: String,
+    /// The row of the paper's tables, or the name again.
+    pub label: String,
     model: Option<Arc<dyn Model>>,
+    learnt_from: Vec<String>,
     /// For each set what it answered, once that is known.
     answered: Vec<OnceLock<Answered>>,
     /// For each set the model's scorer, once a question of the set was asked: getting ready for the words of a whole
@@ -57,37 +87,33 @@ pub struct Scored {
 }
 
 impl Catalogue {
-    /// Loads sets, models and predictions.
+    /// Loads sets and answerers. Predictions of a name that a model has are that model's.
     ///
     /// # Errors
     /// If predictions fit none of the sets.
-    pub fn new(
-        sets: Vec<(String, QuestionSet)>,
-        models: Vec<(String, Arc<dyn Model>)>,
-        predictions: Vec<(String, Predictions)>,
-    ) -> Result<Self> {
+    pub fn new(sets: Vec<(String, QuestionSet)>, new: Vec<NewAnswerer>) -> Result<Self> {
         let sets: Vec<LoadedSet> =
             sets.into_iter().map(|(name, set)| LoadedSet::new(name, set)).collect();
-        let unknown = || sets.iter().map(|_| OnceLock::new()).collect();
-        let answerer = |name, model, answered| Answerer {
-            name,
-            model,
-            answered,
-            scorers: sets.iter().map(|_| Mutex::default()).collect(),
-        };
-        let of_model = |(name, model)| answerer(name, Some(model), unknown());
-        let mut answerers: Vec<Answerer> = models.into_iter().map(of_model).collect();
-        for (name, predictions) in predictions {
-            let answered = fit(&sets, &predictions)?;
-            match answerers.iter_mut().find(|answerer| answerer.name == name) {
-                Some(answerer) => answerer.answered = answered,
-                None => answerers.push(answerer(name, None, answered)),
+        let mut answerers: Vec<Answerer> = Vec::new();
+        for new in new {
+            let answered = new.predictions.as_ref().map(|predictions| fit(&sets, predictions));
+            let answered = answered.transpose()?;
+            let same = answerers.iter_mut().find(|known| {
+                known.name == new.name && known.model.is_some() && new.model.is_none()
+            });
+            match (same, answered) {
+                (Some(model), Some(answered)) => model.answered = answered,
+                (_, answered) => {
+                    let answerer = Answerer::new(new, answered, &sets, &answerers);
+                    answerers.push(answerer);
+                }
             }
         }
-        Ok(Self { sets, answerers })
+        let results = sets.iter().map(|_| OnceLock::new()).collect();
+        Ok(Self { sets, answerers, results })
     }
 
-    /// Lets every model answer every question of which it is not known how it does; takes its time.
+    /// Lets every model answer every question that it has not answered yet; takes its time.
     pub fn answer_all(self: &Arc<Self>) {
         for answerer in &self.answerers {
             let Some(model) = &answerer.model else { continue };
@@ -119,9 +145,14 @@ impl Catalogue {
         (place, &self.sets[place])
     }
 
-    /// Who answers under a name.
-    pub fn answerer(&self, name: &str) -> Option<&Answerer> {
-        self.answerers.iter().find(|answerer| answerer.name == name)
+    /// Who answers under a key.
+    pub fn answerer(&self, key: &str) -> Option<&Answerer> {
+        self.answerers.iter().find(|answerer| answerer.key == key)
+    }
+
+    /// Returns whether some model has not answered a set yet.
+    pub fn is_waiting(&self, set: usize) -> bool {
+        self.answerers.iter().any(|answerer| answerer.model.is_some() && !answerer.is_ready(set))
     }
 }
 
@@ -129,40 +160,77 @@ impl LoadedSet {
     fn new(name: String, set: QuestionSet) -> Self {
         let ids = set.all_ids();
         // A question that is in two splits is found in the last: in test.
-        let place_of = ids.iter().cloned().zip(0..).collect();
-        Self { name, set, ids, place_of }
+        let index_of = ids.iter().cloned().zip(0..).collect();
+        let mut order: Vec<usize> = (0..set.len()).collect();
+        order.sort_by_key(|&index| {
+            let example = set.example(index);
+            let rank = match example.split {
+                Some(Split::Test) => 0,
+                Some(Split::Valid) => 1,
+                None => 2,
+                Some(Split::Train) => 3,
+            };
+            (rank, n_words(&example.question) < SHORT_QUERY)
+        });
+        Self { name, set, ids, order, index_of }
     }
 
-    /// The place of the question with an id.
-    pub fn place(&self, id: &str) -> Option<usize> {
-        self.place_of.get(id).copied()
+    /// The index of the question with an id.
+    pub fn index(&self, id: &str) -> Option<usize> {
+        self.index_of.get(id).copied()
     }
 }
 
+/// How many tokens of a query are words.
+fn n_words(question: &Question<'_>) -> usize {
+    let is_word = |word: &&base::WordId| question.word(**word).contains(char::is_alphanumeric);
+    question.query.iter().filter(is_word).count()
+}
+
 impl Answerer {
-    /// Whether it is known who is right in a set.
+    fn new(
+        new: NewAnswerer,
+        answered: Option<Vec<OnceLock<Answered>>>,
+        sets: &[LoadedSet],
+        others: &[Self],
+    ) -> Self {
+        let name = unique(new.name, |name| others.iter().any(|other| other.name == name));
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        let key = name.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
+        Self {
+            key: unique(key, |key| others.iter().any(|other| other.key == key)),
+            name,
+            label: new.label,
+            model: new.model,
+            learnt_from: new.learnt_from,
+            answered: answered.unwrap_or_else(|| sets.iter().map(|_| OnceLock::new()).collect()),
+            scorers: sets.iter().map(|_| Mutex::default()).collect(),
+        }
+    }
+
+    /// Returns whether it is known who is right in a set.
     pub fn is_ready(&self, set: usize) -> bool {
         self.answered[set].get().is_some()
     }
 
-    /// Whether it is a model that can be asked.
-    pub fn is_model(&self) -> bool {
-        self.model.is_some()
+    /// Returns whether it learnt from the book of a question: then its answer says little.
+    pub fn has_learnt(&self, set: &LoadedSet, index: usize) -> bool {
+        set.set.example(index).split == Some(Split::Train) && self.learnt_from.contains(&set.name)
     }
 
     /// What was answered to a question of a set, if that is known.
-    pub fn answered(&self, set: usize, place: usize) -> Option<&Scored> {
-        self.answered[set].get()?.get(place)?.as_ref()
+    pub fn answered(&self, set: usize, index: usize) -> Option<&Scored> {
+        self.answered[set].get()?.get(index)?.as_ref()
     }
 
-    /// Whether the answer to a question of a set is right, if both are known.
-    pub fn is_right(&self, catalogue: &Catalogue, set: usize, place: usize) -> Option<bool> {
-        let answer = catalogue.sets[set].set.example(place).answer?;
-        self.answered(set, place).map(|scored| scored.chosen == answer)
+    /// Returns whether the answer to a question of a set is right, if both are known.
+    pub fn is_right(&self, catalogue: &Catalogue, set: usize, index: usize) -> Option<bool> {
+        let answer = catalogue.sets[set].set.example(index).answer?;
+        self.answered(set, index).map(|scored| scored.chosen == answer)
     }
 
-    /// Asks the model about a question with these words, of a set of the catalogue or of none: its scores and what it
-    /// looked at. None if there is no model, or if it fails.
+    /// Asks the model about a question with these words, of a set of the catalogue or of none, for its scores and for
+    /// what it looked at. None if there is no model, or if it fails.
     pub fn ask(
         &self,
         set: Option<usize>,
@@ -191,13 +259,20 @@ impl Scored {
     }
 }
 
+/// The name, or with a number after it if it is taken.
+fn unique(name: String, is_taken: impl Fn(&str) -> bool) -> String {
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or(name)
+}
+
 fn ask(scorer: &mut dyn Scorer, question: &Question<'_>) -> Option<(Vec<f32>, Explanation)> {
     let mut scores = Scores::default();
     scorer.score(&[*question], &mut scores).ok()?;
     Some((scores.get(0).to_vec(), scorer.explain(question).ok()?))
 }
 
-/// Predictions as answers to the sets' questions: the first set that they fit.
+/// Predictions as answers to the questions of the first set that they fit.
 fn fit(sets: &[LoadedSet], predictions: &Predictions) -> Result<Vec<OnceLock<Answered>>> {
     let mut first_error = None;
     for (fitting, loaded) in sets.iter().enumerate() {
@@ -267,10 +342,9 @@ mod tests {
     #[test]
     fn a_model_gets_ready_for_a_set_once() {
         let model = First::default();
-        let models: Vec<(String, Arc<dyn Model>)> =
-            vec![("first".to_owned(), Arc::new(model.clone()))];
         let sets = vec![("bears".to_owned(), fixture::set())];
-        let catalogue = Catalogue::new(sets, models, vec![]).unwrap();
+        let new = fixture::model("first", Arc::new(model.clone()));
+        let catalogue = Catalogue::new(sets, vec![new]).unwrap();
         let set = &catalogue.sets[0].set;
         for index in 0..set.len() {
             let question = set.example(index).question;
@@ -278,5 +352,63 @@ mod tests {
             assert_eq!(asked.unwrap().0, [-0.0, -1.0, -2.0, -3.0]);
         }
         assert_eq!(model.0.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn predictions_of_a_model_are_its_own_and_names_are_unique() {
+        let predictions = || {
+            let set = fixture::set();
+            let scored = (0..set.len()).map(|index| {
+                let scores = vec![0.0, 1.0, 0.0, 0.0];
+                Prediction::of(&set.example(index), set.id(index).to_string(), scores, 1)
+            });
+            Some(Predictions::new("first.jsonl", scored.collect()).unwrap())
+        };
+        let file = |name: &str| NewAnswerer {
+            name: name.to_owned(),
+            label: name.to_owned(),
+            model: None,
+            predictions: predictions(),
+            learnt_from: vec![],
+        };
+        let model = || fixture::model("first", Arc::new(First::default()));
+        let new = vec![model(), file("first"), model(), file("other & one"), file("other & one")];
+        let sets = vec![("bears".to_owned(), fixture::set())];
+        let catalogue = Catalogue::new(sets, new).unwrap();
+        let names: Vec<(&str, &str)> =
+            catalogue.answerers.iter().map(|a| (a.name.as_str(), a.key.as_str())).collect();
+        let expected = [
+            ("first", "first"),
+            ("first-2", "first-2"),
+            ("other & one", "other---one"),
+            ("other & one-2", "other---one-2"),
+        ];
+        assert_eq!(names, expected);
+        assert_eq!(catalogue.answerers[0].answered(0, 0).unwrap().chosen, 1);
+        assert!(catalogue.is_waiting(0), "the second model has not answered");
+    }
+
+    #[test]
+    fn test_comes_first_and_training_last_short_queries_after_long_ones() {
+        let mut set = questions::QuestionSet::default();
+        let words = ["one", "two", "."].map(|word| set.intern(word));
+        let first = set.push_sentence(words);
+        for (split, length) in
+            [(Split::Train, 9), (Split::Valid, 9), (Split::Test, 1), (Split::Test, 9)]
+        {
+            let mut query = vec![questions::BLANK];
+            query.extend(std::iter::repeat_n(words[0], length));
+            set.push(questions::NewQuestion {
+                context: first..first + 1,
+                query: &query,
+                candidates: &words[..2],
+                answer: Some(0),
+                class: None,
+                split: Some(split),
+                book: None,
+            })
+            .unwrap();
+        }
+        assert_eq!(LoadedSet::new("small".to_owned(), set).order, [3, 2, 1, 0]);
     }
 }

@@ -47,11 +47,8 @@ fn start(has_store: bool, limits: Limits) -> Served {
     let settings = models::Settings::from_text(entry, []).unwrap();
     let set = fixture::set();
     let model = (entry.train)(&settings, &models::Training::new(&set, 1, &|_| ())).unwrap();
-    let catalogue = Catalogue::new(
-        vec![("bears".to_owned(), set)],
-        vec![("word-distance".to_owned(), model)],
-        vec![],
-    );
+    let answerers = vec![fixture::model("word-distance", model)];
+    let catalogue = Catalogue::new(vec![("bears".to_owned(), set)], answerers);
     let site = Arc::new(Site {
         catalogue: Arc::new(catalogue.unwrap()),
         key: store.as_ref().map_or_else(|| Key::random().unwrap(), |store| store.key().clone()),

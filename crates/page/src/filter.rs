@@ -1,10 +1,10 @@
-//! Which questions of a set are shown: what a visitor asked for → places.
+//! Which questions of a set are shown: what a visitor asked for → indices of questions.
 
 use base::WordId;
 use questions::{QuestionSet, Selection, Split, WordClass};
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Answerer, Catalogue};
 
 /// How much of a search is looked for, in characters: an address may be far longer.
 pub const LONGEST_SEARCH: usize = 200;
@@ -13,7 +13,7 @@ pub const LONGEST_SEARCH: usize = 200;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Filter {
-    /// The set's name.
+    /// The name of the set.
     pub set: String,
     /// `NE`, `CN`, `V` or `P`.
     pub class: String,
@@ -21,21 +21,33 @@ pub struct Filter {
     pub split: String,
     /// The book's name.
     pub book: String,
-    /// Who is right.
+    /// The keys of answerers that are right, separated by commas.
     pub right: String,
-    /// Who is wrong.
+    /// The keys of answerers that are wrong, separated by commas.
     pub wrong: String,
     /// Consecutive words of the context or the query, or a question's id.
     pub search: String,
     /// The page of the list, from 1.
     pub page: String,
-    /// Whose looks are drawn.
+    /// The key of the model whose windows are drawn.
     pub model: String,
 }
 
+/// Whether an answerer is to be right, wrong, or either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Wanted {
+    /// Either.
+    Any,
+    /// Right about the question.
+    Right,
+    /// Wrong about the question.
+    Wrong,
+}
+
 impl Filter {
-    /// The places of the questions that are asked for, in the set's order.
-    pub fn places(&self, catalogue: &Catalogue) -> Vec<usize> {
+    /// The indices of the questions that are asked for, in the order of [`crate::catalogue::LoadedSet::order`].
+    pub fn indices(&self, catalogue: &Catalogue) -> Vec<usize> {
         let (number, loaded) = catalogue.set(&self.set);
         let set = &loaded.set;
         let selection = Selection {
@@ -43,21 +55,47 @@ impl Filter {
             class: WordClass::from_code(&self.class),
         };
         let book = set.books().iter().position(|book| book.name == self.book);
-        let judged = |name: &str, is_right: bool, place: usize| match catalogue.answerer(name) {
-            None => true,
-            Some(answerer) => answerer.is_right(catalogue, number, place) == Some(is_right),
+        let answerers = |keys: &str, is_right: bool| -> Vec<(&Answerer, bool)> {
+            let known = keys.split(',').filter_map(|key| catalogue.answerer(key));
+            known.map(|answerer| (answerer, is_right)).collect()
         };
+        let judges = [answerers(&self.right, true), answerers(&self.wrong, false)].concat();
         let search = Search::new(set, self.search.trim());
-        (0..set.len())
-            .filter(|&place| {
-                let example = set.example(place);
-                selection.has(example.split, example.class)
-                    && (book.is_none() || set.book(place) == book)
-                    && judged(&self.right, true, place)
-                    && judged(&self.wrong, false, place)
-                    && (search.finds(set, place) || loaded.ids[place] == self.search.trim())
-            })
-            .collect()
+        let is_wanted = |&index: &usize| {
+            let example = set.example(index);
+            let is_judged = |(answerer, is_right): &(&Answerer, bool)| {
+                answerer.is_right(catalogue, number, index) == Some(*is_right)
+            };
+            selection.has(example.split, example.class)
+                && (book.is_none() || set.book(index) == book)
+                && judges.iter().all(is_judged)
+                && (search.finds(set, index) || loaded.ids[index] == self.search.trim())
+        };
+        loaded.order.iter().copied().filter(is_wanted).collect()
+    }
+
+    /// What is asked of an answerer.
+    pub fn wanted(&self, key: &str) -> Wanted {
+        let has = |keys: &str| keys.split(',').any(|other| other == key);
+        match (has(&self.right), has(&self.wrong)) {
+            (true, _) => Wanted::Right,
+            (_, true) => Wanted::Wrong,
+            _ => Wanted::Any,
+        }
+    }
+
+    /// The same, but for what is asked of an answerer; from the first page.
+    pub fn with(&self, key: &str, wanted: Wanted) -> Self {
+        let change = |keys: &str, has: bool| {
+            let others = keys.split(',').filter(|other| !other.is_empty() && *other != key);
+            others.chain(has.then_some(key)).collect::<Vec<_>>().join(",")
+        };
+        Self {
+            right: change(&self.right, wanted == Wanted::Right),
+            wrong: change(&self.wrong, wanted == Wanted::Wrong),
+            page: String::new(),
+            ..self.clone()
+        }
     }
 
     /// The query of an address that asks for the same.
@@ -110,11 +148,11 @@ impl Search {
         search
     }
 
-    fn finds(&self, set: &QuestionSet, place: usize) -> bool {
-        let context = set.context(place);
+    fn finds(&self, set: &QuestionSet, index: usize) -> bool {
+        let context = set.context(index);
         self.is_word.is_empty()
             || self.before[context.end] > self.before[context.start]
-            || self.is_in(set.example(place).question.query)
+            || self.is_in(set.example(index).question.query)
     }
 
     fn is_in(&self, sentence: &[WordId]) -> bool {
@@ -130,19 +168,18 @@ mod tests {
     use super::*;
     use crate::fixture;
 
-    fn places(filter: &Filter) -> Vec<usize> {
-        let catalogue =
-            Catalogue::new(vec![("bears".to_owned(), fixture::set())], vec![], vec![]).unwrap();
-        filter.places(&catalogue)
+    fn found(filter: &Filter) -> Vec<usize> {
+        let catalogue = Catalogue::new(vec![("bears".to_owned(), fixture::set())], vec![]).unwrap();
+        filter.indices(&catalogue)
     }
 
     #[test]
     fn class_split_and_search_narrow_the_list() {
         let all = Filter::default();
-        assert_eq!(places(&all).len(), 16);
+        assert_eq!(found(&all).len(), 16);
         let of = |class: &str, split: &str, search: &str| {
             let (class, split) = (class.to_owned(), split.to_owned());
-            places(&Filter { class, split, search: search.to_owned(), ..Filter::default() })
+            found(&Filter { class, split, search: search.to_owned(), ..Filter::default() })
         };
         assert_eq!(of("V", "test", ""), [2, 6, 10, 14]);
         assert_eq!(of("", "train", ""), [0_usize; 0]);
@@ -157,6 +194,19 @@ mod tests {
     fn a_search_without_end_is_cut_off() {
         let search = Search::new(&fixture::set(), &"the ".repeat(16_000));
         assert_eq!(search.is_word.len(), LONGEST_SEARCH / "the ".len());
+    }
+
+    #[test]
+    fn an_answerer_is_asked_to_be_right_wrong_or_either() {
+        let filter = Filter { right: "a,b".into(), page: "7".into(), ..Filter::default() };
+        assert_eq!(
+            ["a", "b", "c"].map(|key| filter.wanted(key))[1..],
+            [Wanted::Right, Wanted::Any]
+        );
+        let wrong = filter.with("a", Wanted::Wrong);
+        assert_eq!((&*wrong.right, &*wrong.wrong, &*wrong.page), ("b", "a", ""));
+        let any = wrong.with("a", Wanted::Any);
+        assert_eq!((&*any.right, &*any.wrong), ("b", ""));
     }
 
     #[test]

@@ -1,11 +1,16 @@
 //! A small question set for the tests: sixteen questions of four classes, each with four candidates.
 
+use std::sync::Arc;
+
+use models::Model;
 use questions::{BLANK, BookText, NewQuestion, QuestionSet, Split, WordClass};
+
+use crate::catalogue::NewAnswerer;
 
 /// Text that must never reach a page unescaped.
 pub const HOSTILE: &str = "<script>alert(1)</script>";
 
-/// Sixteen test questions; the question at place n asks for class n mod 4, and its answer is candidate n mod 4.
+/// Sixteen test questions; question n asks for class n mod 4, and its answer is candidate n mod 4.
 /// Each has a context of its own, and the hostile text is in all of them.
 pub fn set() -> QuestionSet {
     let mut set = QuestionSet::default();
@@ -39,4 +44,15 @@ pub fn set() -> QuestionSet {
         .unwrap();
     }
     set
+}
+
+/// A model that has learnt from no set.
+pub fn model(name: &str, model: Arc<dyn Model>) -> NewAnswerer {
+    NewAnswerer {
+        name: name.to_owned(),
+        label: name.to_owned(),
+        model: Some(model),
+        predictions: None,
+        learnt_from: vec![],
+    }
 }

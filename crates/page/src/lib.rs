@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! sets, models, predictions ──Catalogue──▶ ┐
-//! studies in a SQLite file ──Store───▶ ┴ Site ──router──▶ pages ──server──▶ browsers
+//! studies in a SQLite file ───Store────▶ ┴ Site ──router──▶ pages ──server──▶ browsers
 //! ```
 //!
 //! Pages are rendered here, by templates that are part of the program; a little script adds keys, and taking
@@ -19,7 +19,6 @@ mod filter;
 mod fixture;
 #[cfg(test)]
 mod hostile_input;
-mod inside;
 pub mod keys;
 mod own;
 mod pages;
@@ -33,7 +32,7 @@ mod view;
 #[cfg(test)]
 mod walkthrough;
 
-pub use catalogue::Catalogue;
+pub use catalogue::{Catalogue, NewAnswerer};
 pub use error::{Error, Result};
 pub use server::{Limits, serve};
 pub use site::{Site, router};

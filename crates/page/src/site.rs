@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use crate::catalogue::Catalogue;
 use crate::keys::Key;
-use crate::pages::{enter, explore, own, research, test};
+use crate::pages::{enter, home, list, own, question, research, test};
 use crate::server::Limits;
 use crate::store::Store;
 use crate::study::{self, Study};
@@ -151,10 +151,10 @@ impl Site {
 /// All routes.
 pub fn router(site: Arc<Site>) -> Router {
     let researcher = Router::new()
-        .route("/", get(explore::home))
-        .route("/questions", get(explore::list))
-        .route("/questions/{id}", get(explore::question))
-        .route("/own", get(own::blank).post(own::answer))
+        .route("/", get(home::home))
+        .route("/questions", get(list::list))
+        .route("/questions/{id}", get(question::question))
+        .route("/own", get(own::start).post(own::answer))
         .route("/studies", get(research::list).post(research::create))
         .route("/studies/{id}", get(research::study).post(research::change))
         .route("/studies/{id}/results", get(research::results))
@@ -162,8 +162,9 @@ pub fn router(site: Arc<Site>) -> Router {
         .fallback(async || Refusal::NotFound)
         .layer(from_fn_with_state(Arc::clone(&site), enter::require_researcher));
     Router::new()
-        .route("/page.css", get(async || asset("text/css", view::STYLE)))
-        .route("/page.js", get(async || asset("text/javascript", view::SCRIPT)))
+        .route("/page.css", get(async || asset("text/css", &view::STYLE)))
+        .route("/page.js", get(async || asset("text/javascript", &view::SCRIPT)))
+        .route("/icon.svg", get(async || asset("image/svg+xml", report::ICON)))
         .route("/enter", get(enter::form).post(enter::enter))
         .route("/study/{code}", get(test::welcome).post(test::join))
         .route("/return/{token}", get(test::come_back))

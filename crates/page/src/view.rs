@@ -29,21 +29,24 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
         "question.html",
         "questions.html",
         "results.html",
+        "scores.html",
         "studies.html",
         "study.html",
         "test.html",
-        "text.html",
     ];
-    for (name, text) in templates {
+    let shared = [("reading.html", report::reading::TEMPLATE)];
+    for (name, text) in templates.into_iter().chain(shared) {
         environment.add_template(name, text).expect("the templates parse");
     }
     environment
 });
 
-/// The style sheet.
-pub const STYLE: &str = include_str!("assets/page.css");
+/// The style sheet: that of all pages of the project, and what the served ones have more.
+pub static STYLE: LazyLock<String> =
+    LazyLock::new(|| [report::STYLE, include_str!("assets/page.css")].concat());
 /// The script; every page does its work without it.
-pub const SCRIPT: &str = include_str!("assets/page.js");
+pub static SCRIPT: LazyLock<String> =
+    LazyLock::new(|| [include_str!("assets/page.js"), report::reading::SCRIPT].concat());
 
 /// What a visitor may see of the rest of the page.
 #[derive(Clone, Copy, Debug, Serialize)]

@@ -184,7 +184,7 @@ fn what_somebody_leaves_can_be_given_to_somebody_else() {
 }
 
 #[test]
-fn questions_are_explored_with_their_scores_and_looks() {
+fn questions_are_explored_with_their_ranks_and_windows() {
     let served = served(Limits::default());
     let mut researcher = served.researcher();
     let list = researcher.get("/questions?class=V");
@@ -204,7 +204,7 @@ fn questions_are_explored_with_their_scores_and_looks() {
     }
     let count = |query: &str| {
         let body = researcher.get(&format!("/questions?{query}")).body;
-        let n = body.split(" question").next().unwrap().rsplit('>').next().unwrap().to_owned();
+        let n = body.split("role=\"status\">").nth(1).unwrap().split(' ').next().unwrap();
         n.parse::<usize>().unwrap()
     };
     let mut count = count;
@@ -219,9 +219,46 @@ fn a_pasted_passage_is_blanked_and_answered() {
     let seal = researcher.get("/own").field("seal");
     let text = "Anna gave the hen some corn. The hen looked at Peter, and Peter looked at Anna. Then the hen ate the corn.";
     let words = researcher.post("/own", &[("seal", &seal), ("text", text)]);
+    assert!(words.body.contains("Click an underlined word to hide it."), "{}", words.body);
     let gap = words.body.split("class=\"word\">hen<").next().unwrap();
     let gap = gap.rsplit("value=\"").next().unwrap().split('"').next().unwrap();
     let answered = researcher.post("/own", &[("seal", &seal), ("text", text), ("gap", gap)]);
     assert!(answered.body.contains("hen <span class=\"tag\">answer</span>"), "{}", answered.body);
     assert!(answered.body.contains("What word-distance looked at"));
+    // The passage is there once, and can be clicked on.
+    assert_eq!(answered.body.matches("<p class=\"story").count(), 1, "{}", answered.body);
+    assert_eq!(answered.body.matches("class=\"gap\"").count(), 1);
+    assert!(answered.body.contains("class=\"word\">Peter<"));
+}
+
+#[test]
+fn the_first_page_shows_accuracies_and_an_example_can_be_tried() {
+    let served = served(Limits::default());
+    let mut researcher = served.researcher();
+    let home = researcher.get("/").body;
+    for part in ["Accuracy on bears, test questions", "n = 4", "Named Entities", "word-distance"] {
+        assert!(home.contains(part), "{part} in {home}");
+    }
+    // A figure leads to what the model has wrong.
+    let query = "set=bears&amp;class=V&amp;split=test&amp;wrong=word-distance";
+    assert!(home.contains(query), "{home}");
+    let example = researcher.get("/own?example=1").body;
+    assert!(example.contains("class=\"word\""), "{example}");
+    assert!(example.matches("<p class=\"story\">").count() > 2, "it keeps its paragraphs");
+}
+
+#[test]
+fn a_chip_asks_for_right_then_wrong_then_either() {
+    let served = served(Limits::default());
+    let mut researcher = served.researcher();
+    let mut chip = |query: &str| {
+        let body = researcher.get(&format!("/questions?{query}")).body;
+        let chip = body.split("class=\"chip ").nth(1).unwrap().to_owned();
+        chip.split("</a>").next().unwrap().to_owned()
+    };
+    assert!(chip("class=V").starts_with("any\" href=\"/questions?class=V&amp;right=word-distance"));
+    assert!(
+        chip("right=word-distance").starts_with("right\" href=\"/questions?wrong=word-distance")
+    );
+    assert!(chip("wrong=word-distance").starts_with("wrong\" href=\"/questions?\""));
 }

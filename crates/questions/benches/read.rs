@@ -9,7 +9,7 @@ use std::path::Path;
 
 use divan::Bencher;
 use divan::counter::BytesCount;
-use goldilocks_questions::{OpenOptions, QuestionSet, cbt, compact, jsonl};
+use goldilocks_questions::{EmptyFields, OpenOptions, QuestionSet, cbt, compact, jsonl};
 
 const QUESTIONS: usize = 4_000;
 const CONTEXT: usize = 20;
@@ -21,18 +21,18 @@ fn main() {
 /// CBT text as a book gives it: the context moves by a sentence every other question.
 fn text() -> String {
     let sentence = |number: usize| {
-        let word = |place: usize| (number * 7 + place * place * 13) % (300 + place * 97);
-        (0..22).map(|place| format!("word{}", word(place))).collect::<Vec<_>>().join(" ")
+        let word = |index: usize| (number * 7 + index * index * 13) % (300 + index * 97);
+        (0..22).map(|index| format!("word{}", word(index))).collect::<Vec<_>>().join(" ")
     };
     let mut text = String::new();
     for question in 0..QUESTIONS {
         let first = question / 2;
-        for place in 0..CONTEXT {
-            writeln!(text, "{} {}", place + 1, sentence(first + place)).expect("a string grows");
+        for index in 0..CONTEXT {
+            writeln!(text, "{} {}", index + 1, sentence(first + index)).expect("a string grows");
         }
         let query = sentence(first + CONTEXT);
         let (answer, rest) = query.split_once(' ').expect("a sentence has many words");
-        let candidates: Vec<String> = (0..9).map(|place| format!("candidate{place}")).collect();
+        let candidates: Vec<String> = (0..9).map(|index| format!("candidate{index}")).collect();
         let number = CONTEXT + 1;
         let candidates = candidates.join("|");
         writeln!(text, "{number} XXXXX {rest}\t{answer}\t\t{answer}|{candidates}\n")
@@ -66,7 +66,8 @@ fn read_cbt(bencher: Bencher) {
 fn read_jsonl(bencher: Bencher) {
     let text = text();
     let mut lines = Vec::new();
-    jsonl::write(&set(&text), &mut lines, Path::new("bench.jsonl")).expect("a vector grows");
+    jsonl::write(&set(&text), &EmptyFields::default(), &mut lines, Path::new("bench.jsonl"))
+        .expect("a vector grows");
     let options = OpenOptions::default();
     bencher
         .counter(BytesCount::of_str(&text))
@@ -76,7 +77,7 @@ fn read_jsonl(bencher: Bencher) {
 #[divan::bench]
 fn read_compact(bencher: Bencher) {
     let text = text();
-    let contents = compact::encode(&set(&text));
+    let contents = compact::encode(&set(&text), &EmptyFields::default());
     bencher
         .counter(BytesCount::of_str(&text))
         .bench(|| compact::decode(&contents[0], &contents[1], Some(&contents[2])));
@@ -88,7 +89,8 @@ fn write_cbt(bencher: Bencher) {
     let (set, all) = (set(&text), (0..QUESTIONS).collect::<Vec<_>>());
     bencher.counter(BytesCount::of_str(&text)).bench(|| {
         let mut output = Vec::with_capacity(text.len());
-        cbt::write(&set, &all, &mut output, Path::new("bench.txt")).map(|()| output)
+        cbt::write(&set, &EmptyFields::default(), &all, &mut output, Path::new("bench.txt"))
+            .map(|()| output)
     });
 }
 
@@ -98,10 +100,10 @@ fn read_question_files(bencher: Bencher) {
     let folder = tempfile::tempdir().expect("a folder for the files");
     let mut bytes = 0;
     for number in 0..QUESTIONS {
-        let word = |place: usize| match place % 10 {
-            0 => format!("@entity{}", (number + place / 10 * place) % 30),
+        let word = |index: usize| match index % 10 {
+            0 => format!("@entity{}", (number + index / 10 * index) % 30),
             9 => ".".to_owned(),
-            _ => format!("word{}", (number * 7 + place * place * 13) % (50 + place * 97)),
+            _ => format!("word{}", (number * 7 + index * index * 13) % (50 + index * 97)),
         };
         let article = (0..760).map(word).collect::<Vec<_>>().join(" ");
         let map: Vec<String> = (0..30).map(|entity| format!("@entity{entity}:Name: of")).collect();

@@ -5,12 +5,12 @@
 //! ```
 //!
 //! The folders hold files of lines `word TAB pos TAB entity` with an empty line after each sentence; books are
-//! paired by their file names. A word is known if it stands five times, lower-cased, in the `train__` files of
-//! the folder KNOWN, which is the first folder unless given. For each class: the number of question instances
+//! paired by their file names. A word is known if it occurs five times, lower-cased, in the `train__` files of
+//! the folder KNOWN, which is the first folder unless given. For each class: the number of blanks
 //! on both sides, precision and recall of the second's.
 //!
 //! The second text may have other tokens and sentence ends, and more text around: its words are aligned with
-//! the first's, and instances outside the first's queries (from its 21st sentence to its last) do not count.
+//! the first's, and blanks outside the first's queries (from its 21st sentence to its last) do not count.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -19,10 +19,10 @@ use corpus::{Book, Entity, PartOfSpeech, Word};
 use goldilocks_questions::{Blank, Builder, Rules, WordClass};
 use rayon::prelude::*;
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+type Error = Box<dyn std::error::Error + Send + Sync>;
 
 #[expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a program of its own")]
-fn main() -> Result<(), Failure> {
+fn main() -> Result<(), Error> {
     let folders: Vec<PathBuf> = std::env::args().skip(1).map(PathBuf::from).collect();
     let (first, second, known) = match folders.as_slice() {
         [first, second] => (first, second, first),
@@ -54,28 +54,28 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// For each class: instances of the first file, of the second, of both.
-fn compare(builder: &Builder<'_>, first: &Path, second: &Path) -> Result<[[usize; 3]; 4], Failure> {
+/// For each class: blanks of the first file, of the second, of both.
+fn compare(builder: &Builder<'_>, first: &Path, second: &Path) -> Result<[[usize; 3]; 4], Error> {
     let (first, second) = (read_tagged(first)?, read_tagged(second)?);
-    let place_in_first = align(&tokens(&first), &tokens(&second));
+    let index_in_first = align(&tokens(&first), &tokens(&second));
     let (first_starts, second_starts) = (starts(&first), starts(&second));
     let begin = first_starts.get(Rules::default().context_sentences).copied().unwrap_or(usize::MAX);
-    let within = |place: &Option<usize>| place.is_some_and(|place| place >= begin);
-    let begin = place_in_first.iter().position(within).unwrap_or(0);
-    let end = place_in_first.iter().rposition(within).unwrap_or(0);
+    let within = |index: &Option<usize>| index.is_some_and(|index| index >= begin);
+    let begin = index_in_first.iter().position(within).unwrap_or(0);
+    let end = index_in_first.iter().rposition(within).unwrap_or(0);
 
     let mut counts = [[0; 3]; 4];
     let mut expected = HashSet::new();
-    for Blank { sentence, place, class } in builder.instances(&first) {
+    for Blank { sentence, position, class } in builder.blanks(&first) {
         counts[class as usize][0] += 1;
-        expected.insert((first_starts[sentence] + place, class));
+        expected.insert((first_starts[sentence] + position, class));
     }
-    for Blank { sentence, place, class } in builder.instances(&second) {
-        let word = second_starts[sentence] + place;
+    for Blank { sentence, position, class } in builder.blanks(&second) {
+        let word = second_starts[sentence] + position;
         if (begin..=end).contains(&word) {
             counts[class as usize][1] += 1;
             let is_right =
-                place_in_first[word].is_some_and(|word| expected.contains(&(word, class)));
+                index_in_first[word].is_some_and(|word| expected.contains(&(word, class)));
             counts[class as usize][2] += usize::from(is_right);
         }
     }
@@ -96,16 +96,16 @@ fn starts(book: &Book) -> Vec<usize> {
     book.sentences.iter().map(start).collect()
 }
 
-/// For each word of the second text, its place in the first: where the two part, they go on together at the
-/// nearest place where the next few words are the same.
+/// For each word of the second text, its index in the first: where the two differ, they are aligned again from the
+/// nearest point on where the next few words are the same.
 fn align(first: &[&str], second: &[&str]) -> Vec<Option<usize>> {
     const SAME_WORDS: usize = 6;
     const FARTHEST: usize = 5_000;
-    let mut places = vec![None; second.len()];
+    let mut indices = vec![None; second.len()];
     let (mut a, mut b) = (0, 0);
     while a < first.len() && b < second.len() {
         if first[a] == second[b] {
-            places[b] = Some(a);
+            indices[b] = Some(a);
             (a, b) = (a + 1, b + 1);
             continue;
         }
@@ -119,10 +119,10 @@ fn align(first: &[&str], second: &[&str]) -> Vec<Option<usize>> {
         let Some((skip_a, skip_b)) = skips.into_iter().find(meets) else { break };
         (a, b) = (a + skip_a, b + skip_b);
     }
-    places
+    indices
 }
 
-fn files(folder: &Path) -> Result<BTreeMap<String, PathBuf>, Failure> {
+fn files(folder: &Path) -> Result<BTreeMap<String, PathBuf>, Error> {
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -131,7 +131,7 @@ fn files(folder: &Path) -> Result<BTreeMap<String, PathBuf>, Failure> {
     Ok(files)
 }
 
-fn known_words(folder: &Path) -> Result<HashSet<String>, Failure> {
+fn known_words(folder: &Path) -> Result<HashSet<String>, Error> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for (_, path) in files(folder)?.iter().filter(|(name, _)| name.starts_with("train__")) {
         for line in std::fs::read_to_string(path)?.lines() {
@@ -142,7 +142,7 @@ fn known_words(folder: &Path) -> Result<HashSet<String>, Failure> {
     Ok(counts.into_iter().filter(|&(_, n)| n >= 5).map(|(word, _)| word).collect())
 }
 
-fn read_tagged(path: &Path) -> Result<Book, Failure> {
+fn read_tagged(path: &Path) -> Result<Book, Error> {
     let text = std::fs::read_to_string(path)?;
     let mut sentences = vec![Vec::new()];
     for (index, line) in text.lines().enumerate() {
@@ -157,10 +157,8 @@ fn read_tagged(path: &Path) -> Result<Book, Failure> {
             fields.next().and_then(Entity::from_name),
             fields.next(),
         ) else {
-            let place = format!("{}:{}", path.display(), index + 1);
-            return Err(
-                format!("{place}: expected `word TAB pos TAB entity`, found `{line}`").into()
-            );
+            let at = format!("{}:{}", path.display(), index + 1);
+            return Err(format!("{at}: expected `word TAB pos TAB entity`, found `{line}`").into());
         };
         let word = Word { text: text.to_owned(), pos, entity };
         sentences.last_mut().expect("a sentence is always open").push(word);

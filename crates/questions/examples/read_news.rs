@@ -1,13 +1,13 @@
-//! How fast CNN QA is read at its full size: some `.question` files → many copies, each a little other → seconds.
+//! How fast CNN QA is read at its full size: some `.question` files → many copies, each a little different → seconds.
 //!
 //! ```sh
-//! cargo run --release -p questions --example read_news -- FOLDER COPIES
+//! cargo run --release -p goldilocks-questions --example read_news -- FOLDER COPIES
 //! ```
 //!
-//! Writes COPIES files (380,298 are the training questions of the release, about 1.9 GB) into a new folder beside
+//! Writes COPIES files (380,298 are the training questions of the release, about 1.9 GB) into a new folder next to
 //! FOLDER, in the layout of the release, reads them once to have them in memory and once for the clock, and deletes
 //! them. Every copy has an address and a word of its own, so no text is shared. `RAYON_NUM_THREADS=1` measures one
-//! core; `/usr/bin/time -v` tells the memory.
+//! core; `/usr/bin/time -v` prints the memory used.
 
 use std::error::Error;
 use std::fs;
@@ -22,8 +22,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let usage = "expected a folder of .question files and a number of copies";
     let source = arguments.next().ok_or(usage)?;
     let n_copies: usize = arguments.next().ok_or(usage)?.parse()?;
-    let texts: Vec<String> =
-        cnn::files(Path::new(&source))?.iter().map(fs::read_to_string).collect::<Result<_, _>>()?;
+    let texts: Vec<String> = cnn::question_files(Path::new(&source))?
+        .iter()
+        .map(fs::read_to_string)
+        .collect::<Result<_, _>>()?;
     if texts.is_empty() {
         return Err(usage.into());
     }
@@ -34,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for number in 0..n_copies {
         let copy = copied(&texts[number % texts.len()], number);
         bytes += copy.len();
-        // As in the release, questions about one article do not stand beside each other.
+        // As in the release, questions about one article are not next to each other.
         let name = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         fs::write(folder.join(format!("{name:016x}.question")), copy)?;
     }

@@ -1,5 +1,5 @@
 //! What can go wrong on the way from books to questions and with question sets on disk: every message names
-//! the file and the place in it, and [`Error::remedy`] says what can be done about it.
+//! the file and the position in it, and [`Error::remedy`] says what can be done about it.
 
 use std::fmt;
 use std::io;
@@ -81,7 +81,7 @@ pub enum Error {
     /// The released layout has one file for each class and split.
     #[error("{}: {what} has no {missing}: the released layout has one file for each", path.display())]
     NoOrigin { path: PathBuf, what: String, missing: &'static str },
-    /// The book has no room for a context and a query.
+    /// The book is too short for a context and a query.
     #[error(
         "{}: only {found} sentence{} found: a question needs {needed}",
         path.display(), if *found == 1 { " was" } else { "s were" }

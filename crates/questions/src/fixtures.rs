@@ -1,5 +1,5 @@
-//! For tests: sentences, books and questions written on one line each, small sets drawn at random, sets as
-//! lists that can be compared, a disk with little room.
+//! For tests: sentences, books and questions in one line each, small random sets, sets as lists that can be compared, a
+//! disk with little room.
 
 use base::WordId;
 use corpus::{Entity, PartOfSpeech, Word};
@@ -8,7 +8,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
-use crate::{BLANK, BookText, Example, NewQuestion, QuestionSet, Split, WordClass};
+use crate::{BLANK, BookText, EmptyFields, Example, NewQuestion, QuestionSet, Split, WordClass};
 
 const PLAIN: [&str; 8] = ["bear", "Bear", "porridge", "naïve", "日本", "''", "n't", "\u{a0}"];
 const ODD: [&str; 8] =
@@ -26,7 +26,7 @@ pub(crate) fn tagged(sentence: &str) -> Vec<Word> {
     sentence.split_whitespace().map(word).collect()
 }
 
-/// A book whose running text is one sentence a line.
+/// A book whose running text has one sentence per line.
 pub(crate) fn push_book(set: &mut QuestionSet, name: &str, split: Split, text: &str) -> usize {
     let start = set.n_sentences();
     for sentence in text.lines() {
@@ -56,9 +56,9 @@ pub(crate) fn push_question(set: &mut QuestionSet, book: usize, class: WordClass
     .unwrap();
 }
 
-/// A question with its words spelt out.
+/// A question whose words are strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Spelt {
+pub(crate) struct PlainQuestion {
     pub context: Vec<Vec<String>>,
     pub query: Vec<String>,
     pub candidates: Vec<String>,
@@ -66,15 +66,14 @@ pub(crate) struct Spelt {
     pub class: Option<WordClass>,
     pub split: Option<Split>,
     pub book: Option<String>,
-    pub field: Option<String>,
 }
 
 /// All questions of a set, spelt out.
-pub(crate) fn spelt(set: &QuestionSet) -> Vec<Spelt> {
+pub(crate) fn spelt(set: &QuestionSet) -> Vec<PlainQuestion> {
     let strings = |words: &[WordId]| -> Vec<String> {
         words.iter().map(|&word| set.vocabulary().word(word).to_owned()).collect()
     };
-    let question = |(index, example): (usize, Example<'_>)| Spelt {
+    let question = |example: Example<'_>| PlainQuestion {
         context: example.question.context.iter().map(strings).collect(),
         query: strings(example.question.query),
         candidates: strings(example.question.candidates),
@@ -82,9 +81,8 @@ pub(crate) fn spelt(set: &QuestionSet) -> Vec<Spelt> {
         class: example.class,
         split: example.split,
         book: example.book.map(str::to_owned),
-        field: set.candidate_field(index).map(str::to_owned),
     };
-    set.examples().enumerate().map(question).collect()
+    set.examples().map(question).collect()
 }
 
 /// Context, query, candidates and answer on a line.
@@ -101,8 +99,8 @@ pub(crate) fn print(example: &Example<'_>) -> String {
 
 /// The running text of all books: name, split, sentences.
 pub(crate) fn spelt_books(set: &QuestionSet) -> Vec<(String, Option<Split>, Vec<Vec<String>>)> {
-    let sentence = |place: usize| -> Vec<String> {
-        set.sentence(place).iter().map(|&word| set.vocabulary().word(word).to_owned()).collect()
+    let sentence = |index: usize| -> Vec<String> {
+        set.sentence(index).iter().map(|&word| set.vocabulary().word(word).to_owned()).collect()
     };
     let book = |book: &BookText| {
         (book.name.clone(), book.split, book.sentences.clone().map(sentence).collect())
@@ -125,8 +123,9 @@ struct Draw {
     follows: bool,
 }
 
-/// Sets of a few questions over two books; half of them hold words that some format can't.
-pub(crate) fn sets() -> impl Strategy<Value = QuestionSet> {
+/// Sets of a few questions over two books, some with empty fields; half of the sets hold words that some format
+/// cannot.
+pub(crate) fn sets() -> impl Strategy<Value = (QuestionSet, EmptyFields)> {
     let odd: Vec<&str> = PLAIN.into_iter().chain(ODD).collect();
     select(vec![(PLAIN.to_vec(), 1), (odd, 0)]).prop_flat_map(|(pool, shortest)| {
         let sentences = vec(vec(select(pool.clone()), shortest..5), 4..12);
@@ -161,8 +160,8 @@ fn draws(pool: Vec<&'static str>) -> impl Strategy<Value = Draw> {
 }
 
 /// The first half of the sentences is a training book, the rest a test book.
-fn set(sentences: &[Vec<&str>], draws: &[Draw]) -> QuestionSet {
-    let mut set = QuestionSet::default();
+fn set(sentences: &[Vec<&str>], draws: &[Draw]) -> (QuestionSet, EmptyFields) {
+    let (mut set, mut empty_fields) = (QuestionSet::default(), EmptyFields::default());
     for sentence in sentences {
         let words: Vec<WordId> = sentence.iter().map(|word| set.intern(word)).collect();
         set.push_sentence(words);
@@ -203,10 +202,10 @@ fn set(sentences: &[Vec<&str>], draws: &[Draw]) -> QuestionSet {
             .unwrap();
         let is_plain = draw.candidates.iter().all(|word| !word.is_empty() && !word.contains('|'));
         if draw.has_empty_fields && is_plain {
-            set.set_raw_candidates(question, format!("{}||", draw.candidates.join("|")));
+            empty_fields.record(question, draw.candidates.iter().copied().chain(["", ""]));
         }
     }
-    set
+    (set, empty_fields)
 }
 
 /// A writer on a disk with little room.

@@ -1,6 +1,7 @@
 //! Question ids: the same in every file format and folder, so that predictions find their question; and
 //! [`QuestionSet::fingerprint`], which identifies a whole set.
 
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -23,7 +24,7 @@ const RUN: usize = 1 << 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QuestionId {
     hash: Hash,
-    /// From 1.
+    /// Counts identical questions of a split, from 1.
     twin: u32,
 }
 
@@ -37,17 +38,17 @@ impl fmt::Display for QuestionId {
 /// A text that is not the id of any question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected an id of 16 hexadecimal digits in lower case, perhaps with `#2` after them")]
-pub struct NotAnId;
+pub struct ParseIdError;
 
 impl FromStr for QuestionId {
-    type Err = NotAnId;
+    type Err = ParseIdError;
 
-    fn from_str(text: &str) -> Result<Self, NotAnId> {
+    fn from_str(text: &str) -> Result<Self, ParseIdError> {
         let (digits, twin) = text.split_once('#').unwrap_or((text, "1"));
-        let hash = u64::from_str_radix(digits, 16).map_err(|_| NotAnId)?.to_be_bytes();
-        let id = Self { hash, twin: twin.parse().map_err(|_| NotAnId)? };
+        let hash = u64::from_str_radix(digits, 16).map_err(|_| ParseIdError)?.to_be_bytes();
+        let id = Self { hash, twin: twin.parse().map_err(|_| ParseIdError)? };
         // One spelling per id.
-        if id.to_string() == text { Ok(id) } else { Err(NotAnId) }
+        if id.to_string() == text { Ok(id) } else { Err(ParseIdError) }
     }
 }
 
@@ -77,8 +78,8 @@ impl Question<'_> {
 }
 
 fn push_line(lines: &mut String, vocabulary: &Vocabulary, words: &[WordId]) {
-    for (place, &word) in words.iter().enumerate() {
-        if place > 0 {
+    for (index, &word) in words.iter().enumerate() {
+        if index > 0 {
             lines.push(' ');
         }
         lines.push_str(vocabulary.word(word));
@@ -88,13 +89,13 @@ fn push_line(lines: &mut String, vocabulary: &Vocabulary, words: &[WordId]) {
 
 /// Sentences of a set as lines of text, from `first` on.
 #[derive(Default)]
-struct SpeltSentences {
+struct SentenceLines {
     first: usize,
     lines: String,
     ends: Vec<usize>,
 }
 
-impl SpeltSentences {
+impl SentenceLines {
     /// The lines of some sentences; those that were spelt before are not spelt again.
     fn lines(&mut self, set: &QuestionSet, range: Range<usize>) -> &str {
         if !(self.first..=self.first + self.ends.len()).contains(&range.start) {
@@ -115,22 +116,21 @@ pub(crate) struct Ids {
     hashes: OnceLock<Vec<Hash>>,
     /// All questions, sorted by hash and then by their order.
     by_hash: OnceLock<Vec<u32>>,
+    /// The numbers of twins, for the few questions that have one above 1.
+    twins: OnceLock<BTreeMap<u32, u32>>,
 }
 
 impl Ids {
     pub(crate) fn stored(hashes: Vec<Hash>) -> Self {
-        Self { hashes: hashes.into(), by_hash: OnceLock::new() }
+        Self { hashes: hashes.into(), ..Self::default() }
     }
 }
 
 impl QuestionSet {
     /// The id of a question: computed at most once, and not at all for a compact form with `ids.bin`.
     pub fn id(&self, index: usize) -> QuestionId {
-        let hash = self.hashes()[index];
-        let split = self.example(index).split;
-        let twins = self.with_hash(hash).iter().take_while(|&&twin| twin as usize <= index);
-        let twin = twins.filter(|&&twin| self.example(twin as usize).split == split).count();
-        QuestionId { hash, twin: twin as u32 }
+        let twin = self.twins().get(&(index as u32)).copied().unwrap_or(1);
+        QuestionId { hash: self.hashes()[index], twin }
     }
 
     /// The question with an id in a split, or among the questions without one.
@@ -209,20 +209,42 @@ impl QuestionSet {
     /// neighbouring contexts overlap, so each sentence is spelt once.
     fn hashes_of(&self, range: Range<usize>) -> impl Iterator<Item = Hash> {
         let mut lines = String::new();
-        let mut spelt = SpeltSentences::default();
+        let mut sentence_lines = SentenceLines::default();
         let mut last: Option<(Range<usize>, Sha256)> = None;
         range.map(move |index| {
             let context = match last.take() {
                 Some(same) if same.0 == self.context(index) => same,
                 _ => {
                     let context = self.context(index);
-                    let hash = Sha256::new_with_prefix(spelt.lines(self, context.clone()));
+                    let hash = Sha256::new_with_prefix(sentence_lines.lines(self, context.clone()));
                     (context, hash)
                 }
             };
             let hash = self.example(index).question.hash_after(context.1.clone(), &mut lines);
             last = Some(context);
             hash
+        })
+    }
+
+    /// The same, if they have been read or computed.
+    pub(crate) fn known_hashes(&self) -> Option<&[Hash]> {
+        self.id_store().hashes.get().map(Vec::as_slice)
+    }
+
+    /// The numbers of the questions that are not the first with their hash in their split.
+    fn twins(&self) -> &BTreeMap<u32, u32> {
+        self.id_store().twins.get_or_init(|| {
+            let mut counts: HashMap<(Hash, Option<Split>), u32> = HashMap::new();
+            counts.reserve(self.len());
+            let mut twins = BTreeMap::new();
+            for (index, &hash) in (0..).zip(self.hashes()) {
+                let count = counts.entry((hash, self.split(index as usize))).or_default();
+                *count += 1;
+                if *count > 1 {
+                    twins.insert(index, *count);
+                }
+            }
+            twins
         })
     }
 
@@ -305,7 +327,7 @@ mod tests {
         let id: QuestionId = "00cc93b56153a56b#12".parse().unwrap();
         assert_eq!(id.to_string(), "00cc93b56153a56b#12");
         for wrong in ["", "eccc", "ECCC93b56153a56b", "eccc93b56153a56b#1", "eccc93b56153a56b#02"] {
-            assert_eq!(wrong.parse::<QuestionId>(), Err(NotAnId), "{wrong}");
+            assert_eq!(wrong.parse::<QuestionId>(), Err(ParseIdError), "{wrong}");
         }
     }
 
@@ -363,7 +385,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_question_is_found_by_its_id(set in sets()) {
+        fn every_question_is_found_by_its_id((set, _) in sets()) {
             for (index, id) in set.all_ids().iter().enumerate() {
                 prop_assert_eq!(set.find(set.example(index).split, id), Some(index));
             }

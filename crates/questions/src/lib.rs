@@ -6,6 +6,7 @@
 mod build;
 mod error;
 mod explanation;
+mod filled;
 #[cfg(test)]
 mod fixtures;
 pub mod formats;
@@ -20,18 +21,22 @@ mod transform;
 
 pub use base::{Selection, Split, WordClass};
 pub use build::{
-    Blank, BookQuestions, BuildOutput, Builder, CandidateOrder, Counts, FillUp, RepeatedWords,
-    Rules, Shortfall, SplitFile, draw_splits,
+    Blank, BookQuestions, BuildOutput, Builder, CandidateOrder, Complement, Counts, FillUp,
+    RepeatedWords, Rules, Shortfall, SplitFile, draw_splits,
 };
 pub use error::{At, Error, LineError, Result};
 pub use explanation::{Explanation, Span};
-pub use formats::base128::Damage;
+pub use filled::{Filled, TextForm};
+#[cfg(feature = "arrow")]
+pub use formats::arrow;
+pub use formats::base128::DecodeError;
+pub use formats::empty_fields::EmptyFields;
 pub use formats::open::{OpenOptions, Warnings};
 pub use formats::output::write_file;
 pub use formats::running_text::BOOK_TITLE;
-pub use formats::write::Format;
+pub use formats::write::{Format, WriteOptions};
 pub use formats::{cbt, cnn, compact, jsonl, parquet};
-pub use id::{NotAnId, QuestionId};
+pub use id::{ParseIdError, QuestionId};
 pub use inspect::{
     CandidateFaults, Duplicates, Leaks, Overlap, Sameness, SplitStatistics, Statistics, Totals,
 };

@@ -13,7 +13,7 @@ pub struct Question<'a> {
     pub context: Sentences<'a>,
     /// q, with [`crate::BLANK`] in place of the missing word.
     pub query: &'a [WordId],
-    /// k, the place of the missing word in the query.
+    /// k, the index of the missing word in the query.
     pub blank: usize,
     /// C, the candidate answers: ten distinct words in the CBT.
     pub candidates: &'a [WordId],
@@ -29,9 +29,9 @@ impl<'a> Question<'a> {
 /// A question with what is known about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Example<'a> {
-    /// The question itself.
+    /// What a model sees of it.
     pub question: Question<'a>,
-    /// a, as a place in [`Question::candidates`]; none where the file does not tell.
+    /// a, as an index into [`Question::candidates`]; `None` if it is not known.
     pub answer: Option<usize>,
     /// The class of the missing word; CNN QA has none.
     pub class: Option<WordClass>,

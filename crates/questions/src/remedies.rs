@@ -21,7 +21,7 @@ impl Error {
                 ))
             }
             Self::Write { .. } => {
-                Remedy::advice("nothing was left behind; check that you can write there")
+                Remedy::advice("nothing was written; check that you can write there")
             }
             Self::Exists { .. } => Remedy::Overwrite,
             Self::ForeignFolder { .. } => Remedy::ChooseNewFolder,

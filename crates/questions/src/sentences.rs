@@ -150,7 +150,7 @@ impl ExactSizeIterator for Iter<'_> {}
 
 impl FusedIterator for Iter<'_> {}
 
-/// Sentences that are not those of a set: a place to put them together, used again and again.
+/// A reusable buffer for sentences that are not those of a set.
 #[derive(Clone, Debug, Default)]
 pub struct SentenceBuffer {
     words: Vec<WordId>,
@@ -164,7 +164,7 @@ impl SentenceBuffer {
         self.ends.clear();
     }
 
-    /// Appends a sentence.
+    /// Appends a sentence to those in the buffer.
     ///
     /// # Panics
     /// If all sentences together have 2³² words or more.

@@ -3,7 +3,6 @@
 //! A context is a run of consecutive sentences, so neighbouring questions share their text; 656,957
 //! training questions need about 200 MB where their CBT files take 1.6 GB.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use crate::error::LineError;
 use crate::id::{Hash, Ids};
 use crate::{Example, Question, Sentences, Split, WordClass};
 
-/// The word that stands for the missing word in every file format.
+/// How every file format spells the missing word.
 pub const BLANK_WORD: &str = "XXXXX";
 /// [`BLANK_WORD`] in the vocabulary of every set.
 pub const BLANK: WordId = WordId(0);
@@ -28,7 +27,6 @@ pub struct QuestionSet {
     records: Vec<Record>,
     queries: Vec<WordId>,
     candidates: Vec<WordId>,
-    candidate_fields: BTreeMap<usize, String>,
     ids: Ids,
     /// Words of sentences, of queries and of candidates, each: what 32 bits can count.
     max_words: usize,
@@ -56,13 +54,13 @@ pub struct NewQuestion<'a> {
     pub query: &'a [WordId],
     /// The candidates in their order.
     pub candidates: &'a [WordId],
-    /// The right one, as a place among the candidates.
+    /// The right one, as an index into the candidates.
     pub answer: Option<usize>,
     /// The class of the missing word.
     pub class: Option<WordClass>,
-    /// The split.
+    /// The split of its book, if it is known.
     pub split: Option<Split>,
-    /// The book, as a place in [`QuestionSet::books`].
+    /// The book, as an index into [`QuestionSet::books`].
     pub book: Option<usize>,
 }
 
@@ -90,7 +88,6 @@ impl Default for QuestionSet {
             records: Vec::new(),
             queries: Vec::new(),
             candidates: Vec::new(),
-            candidate_fields: BTreeMap::new(),
             ids: Ids::default(),
             max_words: u32::MAX as usize,
             is_too_large: false,
@@ -114,7 +111,7 @@ impl QuestionSet {
         &self.vocabulary
     }
 
-    /// The number of a word in this set, given out now if it has none yet.
+    /// The number of a word in this set; a word that is new gets the next one.
     pub fn intern(&mut self, word: &str) -> WordId {
         // Most words are known: no need to make sure that the vocabulary is not shared.
         match self.vocabulary.get(word) {
@@ -123,7 +120,7 @@ impl QuestionSet {
         }
     }
 
-    /// The books that questions come from, and those whose running text is at hand.
+    /// The books that questions come from, and those whose running text the set has.
     pub fn books(&self) -> &[BookText] {
         &self.books
     }
@@ -147,7 +144,7 @@ impl QuestionSet {
         Sentences::of(&self.words, &self.sentence_ends, range)
     }
 
-    /// The question at a place, with all that is known about it.
+    /// The question at an index, with all that is known about it.
     pub fn example(&self, index: usize) -> Example<'_> {
         let record = &self.records[index];
         Example {
@@ -175,20 +172,19 @@ impl QuestionSet {
         usize_range(&self.records[index].context)
     }
 
-    /// The book of a question, as a place in [`Self::books`].
+    /// The book of a question, as an index into [`Self::books`].
     pub fn book(&self, index: usize) -> Option<usize> {
         self.records[index].book.map(|book| book as usize)
     }
 
-    /// The places of the questions of one split.
-    pub fn of_split(&self, split: Split) -> Vec<usize> {
-        (0..self.len()).filter(|&index| self.records[index].split == Some(split)).collect()
+    /// The split of a question.
+    pub(crate) fn split(&self, index: usize) -> Option<Split> {
+        self.records[index].split
     }
 
-    /// The candidate field of a question as its CBT file has it, where it is not just the candidates
-    /// joined by `|`: four released questions end in `||`.
-    pub fn candidate_field(&self, index: usize) -> Option<&str> {
-        self.candidate_fields.get(&index).map(String::as_str)
+    /// The indices of the questions of one split.
+    pub fn of_split(&self, split: Split) -> Vec<usize> {
+        (0..self.len()).filter(|&index| self.records[index].split == Some(split)).collect()
     }
 
     /// Appends a sentence; returns its index.
@@ -221,7 +217,7 @@ impl QuestionSet {
         &self.words[self.sentence_ends.last().map_or(0, |&end| end as usize)..]
     }
 
-    /// Removes them.
+    /// Removes the words that were pushed since the last sentence ended.
     pub(crate) fn drop_sentence(&mut self) {
         self.words.truncate(self.words.len() - self.open_sentence().len());
     }
@@ -239,7 +235,7 @@ impl QuestionSet {
         first..self.n_sentences()
     }
 
-    /// Appends a book whose sentences have been pushed; gives its place in [`Self::books`].
+    /// Appends a book whose sentences have been pushed; returns its index into [`Self::books`].
     pub fn push_book(&mut self, book: BookText) -> usize {
         self.books.push(book);
         self.books.len() - 1
@@ -312,6 +308,11 @@ impl QuestionSet {
         Ok(self.records.len() - 1)
     }
 
+    /// A set without text or questions that has the words of this one.
+    pub(crate) fn without_questions(&self) -> Self {
+        Self { vocabulary: self.vocabulary.clone(), ..Self::default() }
+    }
+
     /// Takes over the ids of all questions from a file.
     pub(crate) fn set_hashes(&mut self, hashes: Vec<Hash>) {
         assert_eq!(hashes.len(), self.len(), "one id per question");
@@ -336,11 +337,6 @@ impl QuestionSet {
     /// The words of sentences, queries and candidates together: each kind is held below 2³².
     pub(crate) fn n_words(&self) -> usize {
         self.words.len() + self.queries.len() + self.candidates.len()
-    }
-
-    /// Keeps the candidate field of a question as its file had it.
-    pub(crate) fn set_raw_candidates(&mut self, index: usize, field: String) {
-        self.candidate_fields.insert(index, field);
     }
 }
 

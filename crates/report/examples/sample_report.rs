@@ -48,7 +48,9 @@ fn main() -> Result<()> {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let set = stories(&mut rng, n, tables[0] != TableKind::Cnn);
     let report = Report {
-        title: "The Goldilocks Principle, simulated".to_owned(),
+        title: "Simulated results".to_owned(),
+        set_name: "simulated stories".to_owned(),
+        beside_paper: false,
         rows: match tables[0] {
             TableKind::Goldilocks => curve(&set, &mut rng)?,
             kind => rows(&set, kind, &mut rng)?,
@@ -163,8 +165,10 @@ fn rows<'a>(set: &'a QuestionSet, kind: TableKind, rng: &mut impl Rng) -> Result
             paper_row: Some(row.id.to_owned()),
             label: row.label().to_owned(),
             settings: Vec::new(),
+            differs: None,
             runs: vec![simulated(set, &figures, 1, rng)?],
             explained: Vec::new(),
+            training: Vec::new(),
         });
     }
     let mut beyond = rows.last().expect("the paper has rows").clone();
@@ -194,8 +198,10 @@ fn curve<'a>(set: &'a QuestionSet, rng: &mut impl Rng) -> Result<Vec<Row<'a>>> {
                 paper_row: Some(format!("goldilocks/{encoding}/{place}")),
                 label: String::new(),
                 settings: settings.map(|(k, v)| (k.to_owned(), v.to_owned())).to_vec(),
+                differs: None,
                 runs: seeds.map(|s| simulated(set, &figures, s, rng)).collect::<Result<_>>()?,
                 explained: Vec::new(),
+                training: Vec::new(),
             });
         }
     }

@@ -36,7 +36,7 @@ impl FileKind {
 fn is_report_file(name: &str) -> bool {
     let codes = TableKind::ALL.map(TableKind::code).into_iter().chain([TABLE_1]);
     let mut tables = codes.flat_map(|code| FileKind::ALL.map(|kind| kind.file_name(code)));
-    name == PAGE || tables.any(|known| known == name)
+    name == PAGE || name == crate::language_models::FILE || tables.any(|known| known == name)
 }
 
 /// Writes a folder of files, given as names and contents, in place of an earlier report, and returns their paths.

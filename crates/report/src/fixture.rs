@@ -62,8 +62,10 @@ pub fn row<'a>(set: &'a QuestionSet, name: &str, is_right: impl Fn(usize) -> boo
         paper_row: Some(name.to_owned()),
         label: name.to_owned(),
         settings: Vec::new(),
+        differs: None,
         runs: vec![Run { seed: 1, version: "0.1.0".to_owned(), predictions }],
         explained: Vec::new(),
+        training: Vec::new(),
     }
 }
 
@@ -71,8 +73,11 @@ pub fn row<'a>(set: &'a QuestionSet, name: &str, is_right: impl Fn(usize) -> boo
 pub fn report(set: &QuestionSet) -> Report<'_> {
     let mut window = row(set, "memnn-window", |index| index < 3 || index == 7);
     window.settings.push(("dim".to_owned(), "20".to_owned()));
+    window.differs = Some("p 20".to_owned());
     Report {
         title: format!("Small {HOSTILE}"),
+        set_name: "hens".to_owned(),
+        beside_paper: false,
         tables: vec![TableKind::Anonymised],
         statistics: false,
         rows: vec![

@@ -2,31 +2,25 @@
 //! for the terminal, Markdown, LaTeX, CSV and one self-contained HTML page.
 //!
 //! ```text
-//! Report ─table─▶ Table ─layout─▶ Grid ─┬─ text, Markdown, LaTeX
-//!    │               └─ CSV              └─ HTML, with pictures and details
+//! Report ─tables─▶ Table ─layout─▶ Grid ─┬─ text, Markdown, LaTeX (formats)
+//!    │                └─ CSV              └─ HTML, with pictures and details (page)
 //!    └─ every figure comes from `evaluation`, every published one from `paper`
 //! ```
 //!
 //! Same report, same bytes: there is no clock, and the bootstrap draws from a fixed seed.
 
-mod chart;
-mod csv;
-mod curve;
+mod charts;
 mod details;
 mod error;
 mod explained;
 mod files;
-mod grid;
-mod latex;
-mod layout;
-mod markdown;
+mod formats;
+pub mod language_models;
 mod number;
 mod page;
 pub mod paper;
-mod passage;
-mod statistics;
-mod table;
-mod text;
+pub mod reading;
+mod tables;
 
 #[cfg(test)]
 mod fixture;
@@ -39,16 +33,22 @@ use questions::{QuestionSet, Statistics};
 pub use error::Error;
 pub use explained::ExplainedQuestion;
 use files::{FileKind, PAGE, TABLE_1};
-pub use number::{count as thousands, interval, share};
+use formats::{csv, latex, markdown, text};
+pub use number::{count as thousands, interval, share, weight};
+pub use page::{ICON, STYLE};
 pub use paper::TableKind;
-pub use passage::book_title;
-use table::Table;
+pub use reading::book_title;
+use tables::{Grid, Table, statistics};
 
 /// Everything that a report is made from.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
     /// The heading of the page.
     pub title: String,
+    /// What the question set is called in titles: `the tales`, `my-books`.
+    pub set_name: String,
+    /// Whether the paper's rows and figures are wanted on questions that are not the paper's.
+    pub beside_paper: bool,
     /// The tables to print; the pictures and details are about the first.
     pub tables: Vec<TableKind>,
     /// Whether Table 1, the statistics of the set, is wanted.
@@ -73,10 +73,30 @@ pub struct Row<'a> {
     pub label: String,
     /// The settings that were not left at their defaults, as text.
     pub settings: Vec<(String, String)>,
+    /// In words, where the recipe is not the paper's: every table marks such a row, and counts apart how often it
+    /// agrees with the paper.
+    pub differs: Option<String>,
     /// One run per seed; figures of several seeds are means.
     pub runs: Vec<Run<'a>>,
     /// What it looked at in some questions (Figure 2), where it is known.
     pub explained: Vec<ExplainedQuestion>,
+    /// How its training went, where that is known: the first seed's.
+    pub training: Vec<Epoch>,
+}
+
+/// Loss and validation of one epoch of training.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Epoch {
+    /// Counted from 1.
+    pub number: usize,
+    /// Mean loss on what was learnt from.
+    pub loss: f64,
+    /// Accuracy on the validation questions, if it was measured.
+    pub valid_accuracy: Option<f64>,
+    /// Mean loss on the validation text, if it was measured.
+    pub valid_loss: Option<f64>,
+    /// Whether it is the epoch whose weights the model has.
+    pub is_kept: bool,
 }
 
 /// The answers of one trained model.
@@ -133,20 +153,20 @@ impl Source {
 
     fn sentence(self) -> &'static str {
         match self {
-            Self::Released => "Questions: released, the files that the paper’s authors published.",
-            Self::Rebuilt => "Questions: rebuilt from the paper’s books, not the released ones.",
+            Self::Released => "Questions: the files that the paper’s authors released.",
+            Self::Rebuilt => {
+                "Questions: built again from the paper’s books, not the released ones."
+            }
             Self::Tales => {
-                "Questions: tales, the embedded stories, another and much smaller test than the paper’s."
+                "Questions: from the embedded tales, a much smaller test than the paper’s."
             }
-            Self::Other => "Questions: other books than the paper’s, another test.",
+            Self::Other => "Questions: from other books than the paper’s.",
             Self::Sample => {
-                "Questions: a small sample of the released ones: see the width of the intervals."
+                "Questions: a small sample of the released ones; note how wide the intervals are."
             }
-            Self::Made => {
-                "Questions: made from news articles, not the released ones: another test."
-            }
+            Self::Made => "Questions: made from news articles, not the released ones.",
             Self::News => {
-                "Questions: news, the embedded articles, another and much smaller test than the paper’s."
+                "Questions: made from the embedded articles, a much smaller test than the paper’s."
             }
         }
     }
@@ -157,13 +177,12 @@ impl Source {
     }
 }
 
-/// The tables for the terminal: plain text, no colour. The paper's figures are shown where both are
-/// about the same kind of questions.
+/// The tables for the terminal: plain text, no colour.
 ///
 /// # Errors
 /// [`Error::Evaluation`] where predictions give no figure.
 pub fn text(report: &Report<'_>) -> Result<String, Error> {
-    let grids = grids(report, &tables(report)?, |table| table.is_comparable);
+    let grids = grids_of(report, &tables_of(report)?);
     let written: Vec<String> = grids.iter().map(|(_, grid)| text::write(grid)).collect();
     Ok(written.join("\n"))
 }
@@ -174,11 +193,11 @@ pub fn text(report: &Report<'_>) -> Result<String, Error> {
 /// [`Error::Exists`] where a report is there already and `overwrite` is not set; [`Error::ForeignFolder`] where
 /// the folder holds anything else; [`Error::File`]; [`Error::Evaluation`] where predictions give no figure.
 pub fn write(report: &Report<'_>, folder: &Path, overwrite: bool) -> Result<Vec<PathBuf>, Error> {
-    let tables = tables(report)?;
-    let grids = grids(report, &tables, |_| true);
+    let tables = tables_of(report)?;
+    let grids = grids_of(report, &tables);
     let mut files = vec![(PAGE.to_owned(), page::write(report, &tables, &grids)?)];
     let has_curve = |name: &str| {
-        tables.iter().any(|table| table.kind.code() == name && curve::Curve::of(table).is_some())
+        tables.iter().any(|table| table.kind.code() == name && charts::Curve::of(table).is_some())
     };
     for (name, grid) in &grids {
         let picture = if has_curve(name) {
@@ -196,7 +215,7 @@ pub fn write(report: &Report<'_>, folder: &Path, overwrite: bool) -> Result<Vec<
     for table in &tables {
         let code = table.kind.code();
         files.push((FileKind::Csv.file_name(code), csv::write(table)));
-        if let Some(curve) = curve::Curve::of(table) {
+        if let Some(curve) = charts::Curve::of(table) {
             files.push((FileKind::CurveSvg.file_name(code), curve.file()));
             files.push((FileKind::CurveLatex.file_name(code), curve.latex()));
         }
@@ -205,20 +224,15 @@ pub fn write(report: &Report<'_>, folder: &Path, overwrite: bool) -> Result<Vec<
 }
 
 /// The tables of accuracies, in the report's order.
-fn tables(report: &Report<'_>) -> Result<Vec<Table>, Error> {
+fn tables_of(report: &Report<'_>) -> Result<Vec<Table>, Error> {
     report.tables.iter().map(|&kind| Table::of(report, kind)).collect()
 }
 
 /// Every table as it is printed, with its file name, Table 1 first.
-fn grids(
-    report: &Report<'_>,
-    tables: &[Table],
-    with_paper: impl Fn(&Table) -> bool,
-) -> Vec<(&'static str, grid::Grid)> {
+fn grids_of(report: &Report<'_>, tables: &[Table]) -> Vec<(&'static str, Grid)> {
     let table_1 = || statistics::grid(&Statistics::of(report.set), &report.provenance);
     let table_1 = report.statistics.then(|| (TABLE_1, table_1()));
-    let grid = |table: &Table| (table.kind.code(), layout::grid(table, with_paper(table)));
-    let tables = tables.iter().map(grid);
+    let tables = tables.iter().map(|table| (table.kind.code(), tables::grid(table)));
     table_1.into_iter().chain(tables).collect()
 }
 
@@ -248,7 +262,8 @@ mod tests {
         assert!(text(&report).unwrap().contains("  paper"));
         report.provenance.source = Source::Tales;
         let text = text(&report).unwrap();
-        assert!(!text.contains("  paper"));
-        assert!(text.contains("MemNNs (word mem.)"));
+        assert!(!text.contains("  paper") && !text.contains("not run"), "{text}");
+        assert!(text.contains("Not comparable with the paper: different questions."), "{text}");
+        assert!(text.contains("MemNNs (window mem.)"), "{text}");
     }
 }

@@ -1,11 +1,11 @@
 //! Figures as they are printed: `.476`, `.456–.496`, `−.009`, `2,500`.
 
 use evaluation::Accuracy;
+use questions::WordClass;
 
 /// A share without its leading zero: `.476`, `1.000`.
 pub fn share(value: f64) -> String {
-    let text = format!("{value:.3}");
-    text.strip_prefix('0').map_or(text.clone(), str::to_owned)
+    share_of(value, 3)
 }
 
 /// Both ends of an interval of shares: `.456–.496`.
@@ -29,6 +29,22 @@ pub fn minus(text: &str) -> String {
     text.replace('-', "−")
 }
 
+/// A weight or score on a model's own scale: `.41`, `−7`, `12.35`, `−152`.
+pub fn weight(value: f64) -> String {
+    let text = match value.abs() {
+        _ if (0.0..=1.0).contains(&value) => return share_of(value, 2),
+        large if large >= 100.0 => format!("{value:.0}"),
+        _ => format!("{value:.2}"),
+    };
+    minus(text.strip_suffix(".00").unwrap_or(&text))
+}
+
+/// A number from 0 to 1 without its leading zero.
+fn share_of(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    text.strip_prefix('0').map_or(text.clone(), str::to_owned)
+}
+
 /// A whole number with its thousands apart: `669,343`.
 pub fn count(value: usize) -> String {
     let digits = value.to_string();
@@ -45,6 +61,16 @@ pub fn count(value: usize) -> String {
 /// How many questions a figure is over: `n = 2,500`.
 pub fn questions(n: usize) -> String {
     format!("n = {}", count(n))
+}
+
+/// A class of questions within a sentence: `names`, `common nouns`.
+pub fn class_in_words(class: WordClass) -> &'static str {
+    match class {
+        WordClass::NamedEntity => "names",
+        WordClass::CommonNoun => "common nouns",
+        WordClass::Verb => "verbs",
+        WordClass::Preposition => "prepositions",
+    }
 }
 
 /// A p value: `.032`, `< .001`.
@@ -65,5 +91,7 @@ mod tests {
         );
         assert_eq!([0, 999, 1000, 669_343].map(count), ["0", "999", "1,000", "669,343"]);
         assert_eq!([0.0004, 0.0005, 1.0].map(p_value), ["< .001", ".001", "1.000"]);
+        let weights = [0.684, 1.0, 0.0, -0.084, -7.0, 12.345, -152.3].map(weight);
+        assert_eq!(weights, [".68", "1.00", ".00", "−0.08", "−7", "12.35", "−152"]);
     }
 }

@@ -11,7 +11,9 @@ use goldilocks::Error;
 use goldilocks::books::sources;
 use goldilocks::corpus::{self, Tagger};
 use goldilocks::models::{self, MODELS, Settings, Training};
-use goldilocks::questions::{Builder, Counts, Format, OpenOptions, QuestionSet, Rules, Split};
+use goldilocks::questions::{
+    Builder, Counts, Format, OpenOptions, QuestionSet, Rules, Split, WriteOptions,
+};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -27,7 +29,7 @@ const SAMPLE: [usize; Split::ALL.len()] = [5_000, 0, 0];
 /// Options of `bench`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// .txt and .epub files, or folders of them [default: the embedded tales]
+    /// .txt, .html and .epub files, or folders of them [default: the embedded tales]
     #[arg(value_name = "BOOK")]
     books: Vec<PathBuf>,
     /// Print JSON instead of text
@@ -61,7 +63,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let sources = sources(&options.books)?;
     let texts: Vec<(String, String)> = sources
         .iter()
-        .map(|source| Ok((source.name(), source.text(true)?.0)))
+        .map(|source| Ok((source.name(), source.text(false)?.0)))
         .collect::<Result<_>>()?;
     let mut measured = Vec::new();
     bar.set_message("tokenise + tag");
@@ -125,9 +127,9 @@ fn build(texts: &[(String, String)], counts: Counts) -> Result<(Measured, Questi
     let builder = Builder::new(Rules::default(), 1, &known)?;
     let (seconds, set) = fastest(|| -> Result<QuestionSet> {
         let read = |(name, text): &(String, String)| {
-            let sentences = tagger.tag(corpus::tokenise(text));
+            let sentences = tagger.tag(corpus::tokenise_paragraphs(text));
             let book = corpus::Book { name: name.clone(), sentences };
-            builder.read(Path::new(name), &book, Split::Train)
+            builder.questions_of(Path::new(name), &book, Split::Train)
         };
         let books: Vec<_> = texts.par_iter().map(read).collect::<Result<_, _>>()?;
         Ok(builder.finish(books, counts)?.set)
@@ -139,7 +141,7 @@ fn build(texts: &[(String, String)], counts: Counts) -> Result<(Measured, Questi
 
 /// Writes the questions in a form and reads them again, compared with a plain reader.
 fn read(set: &QuestionSet, format: Format, path: &Path) -> Result<Measured> {
-    set.write(path, format, true)?;
+    set.write(path, format, &WriteOptions::overwrite(true))?;
     let options = OpenOptions { split: Some(Split::Train), ..OpenOptions::default() };
     let (seconds, opened) = fastest(|| QuestionSet::open(path, &options));
     let amount = opened?.0.len();

@@ -8,11 +8,12 @@ use goldilocks::{CombineOptions, Error};
 
 use crate::args::{self, SelectionArgs};
 use crate::progress::Progress;
+use crate::stdio;
 
 /// Options of `combine`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// Predictions of one or several models on the same questions
+    /// Predictions of one or several models on the same questions; `-` is standard input
     #[arg(value_name = "PRED.jsonl", required = true)]
     predictions: Vec<PathBuf>,
     /// Fit one weight per model on these validation predictions, one file per model in the same order [default: the mean]
@@ -26,7 +27,7 @@ pub struct Options {
     questions: Option<PathBuf>,
     #[command(flatten)]
     selection: SelectionArgs,
-    /// Predictions file to write
+    /// Predictions file to write; `-` is standard output
     #[arg(short, long, value_name = "PRED.jsonl")]
     output: PathBuf,
     /// Seed of draws between equal scores
@@ -41,10 +42,12 @@ pub struct Options {
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     super::check_output(&options.output, options.force)?;
     let name = options.output.display().to_string();
+    let output = stdio::Output::new(&options.output, "jsonl")?;
+    let mut text = String::new();
     let combined = goldilocks::combine(
         &name,
         &CombineOptions {
-            predictions: options.predictions.clone(),
+            predictions: stdio::inputs(&options.predictions, "jsonl")?,
             fit: options.fit.clone(),
             exclude_cooccurrences: options.exclude_cooccurrences,
             questions: options.questions.clone(),
@@ -55,24 +58,22 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     )?;
     match &combined.fitted {
         None => {
-            let models = super::counted(combined.models.len(), "model");
-            super::print(format_args!("mean of {models}\n"))?;
+            text += &format!("mean of {}\n", super::counted(combined.models.len(), "model"));
         }
         Some(fitted) => {
             for (weight, model) in fitted.weights.iter().zip(&combined.models) {
-                super::print(format_args!("{weight:8.3}  {model}\n"))?;
+                text += &format!("{weight:8.3}  {model}\n");
             }
-            let n_fitted = super::counted(fitted.n_questions, "question");
-            super::print(format_args!("fitted on {n_fitted}\n"))?;
+            text += &format!("fitted on {}\n", super::counted(fitted.n_questions, "question"));
             if fitted.n_cross_fitted > 0 {
-                super::print(format_args!(
+                text += &format!(
                     "{} of those are answered here, by weights fitted without their part ({} parts)\n",
                     super::thousands(fitted.n_cross_fitted),
                     fitted.folds,
-                ))?;
+                );
             }
         }
     }
-    combined.predictions.write(&options.output).map_err(Error::from)?;
-    super::print(format_args!("{name}\n"))
+    combined.predictions.write(output.path()).map_err(Error::from)?;
+    output.finish(progress, format_args!("{text}{name}\n"))
 }

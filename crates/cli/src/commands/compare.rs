@@ -8,11 +8,12 @@ use goldilocks::questions::{Split, WordClass};
 
 use crate::args::{self, SelectionArgs};
 use crate::progress::Progress;
+use crate::stdio;
 
 /// Options of `compare`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// Predictions of the first model
+    /// Predictions of the first model; `-` is standard input
     #[arg(value_name = "A.jsonl")]
     first: PathBuf,
     /// Predictions of the second model on the same questions
@@ -33,8 +34,9 @@ pub struct Options {
 
 /// Prints the differences, one table per split.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
-    let paths = [options.first.clone(), options.second.clone()];
-    let (questions, selection) = (options.questions.as_deref(), options.selection.options());
+    let paths = [stdio::input(&options.first, "jsonl")?, stdio::input(&options.second, "jsonl")?];
+    let questions = stdio::optional_input(options.questions.as_ref(), "jsonl")?;
+    let (questions, selection) = (questions.as_deref(), options.selection.options());
     let comparisons = goldilocks::compare(&paths, questions, &selection, options.seed, progress)?;
     if options.json {
         return super::print(format_args!("{}\n", serde_json::to_string_pretty(&comparisons)?));

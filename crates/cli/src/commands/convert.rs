@@ -7,18 +7,21 @@ use goldilocks::ConvertOptions;
 use goldilocks::questions::Format;
 
 use crate::args::{self, SelectionArgs};
+use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::stdio;
 
 /// Options of `convert`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// A question set: folder or file
+    /// A question set: folder or file; `-` is standard input, in JSON lines
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// Where to write: .txt, .jsonl or .parquet; a folder is the compact form
+    /// Where to write: .txt, .jsonl or .parquet; a folder is the compact form; `-` is standard output
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// Form to write, where OUT's ending does not say: cbt (a folder in the released layout), jsonl, parquet, compact
+    /// Form to write, where OUT's ending does not say: cbt (a folder in the released layout), jsonl, parquet, compact, lm-eval (tasks of
+    /// lm-evaluation-harness)
     #[arg(long, value_name = "FORM", value_parser = format)]
     to: Option<Format>,
     #[command(flatten)]
@@ -35,7 +38,8 @@ pub struct Options {
 }
 
 fn format(code: &str) -> Result<Format, String> {
-    Format::from_code(code).ok_or_else(|| "expected cbt, jsonl, parquet or compact".to_owned())
+    Format::from_code(code)
+        .ok_or_else(|| "expected cbt, jsonl, parquet, compact or lm-eval".to_owned())
 }
 
 /// Reads one form, writes the other.
@@ -46,7 +50,27 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         anonymise: options.anonymise.then_some(options.seed),
         overwrite: options.force,
     };
-    let n = goldilocks::convert(&options.input, &options.output, &converting, progress)?;
+    let input = stdio::input(&options.input, "jsonl")?;
+    let output = stdio::Output::new(&options.output, options.ending()?)?;
+    let n = goldilocks::convert(&input, output.path(), &converting, progress)?;
     let questions = super::counted(n, "question");
-    super::print(format_args!("{questions} in {}\n", options.output.display()))
+    let name = output.name();
+    output.finish(progress, format_args!("{questions} in {name}\n"))
+}
+
+impl Options {
+    /// The ending of what goes to standard output, which takes the forms of one file.
+    fn ending(&self) -> Result<&'static str> {
+        match self.to {
+            Some(Format::Cbt) => Ok("txt"),
+            Some(Format::Parquet) => Ok("parquet"),
+            Some(Format::Compact) if stdio::is_dash(&self.output) => {
+                let message =
+                    "compact is a folder: expected cbt, jsonl or parquet for standard output"
+                        .into();
+                Err(Failure::Setting { what: "form", message }.into())
+            }
+            _ => Ok("jsonl"),
+        }
+    }
 }

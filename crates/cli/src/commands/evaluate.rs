@@ -9,11 +9,12 @@ use goldilocks::questions::{Split, WordClass};
 use crate::args::SelectionArgs;
 use crate::failure::warn;
 use crate::progress::Progress;
+use crate::stdio;
 
 /// Options of `evaluate`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// Predictions files
+    /// Predictions files; `-` is standard input
     #[arg(value_name = "PRED.jsonl", required = true)]
     predictions: Vec<PathBuf>,
     /// The question set that was answered: every question must be there, once, and no other
@@ -31,8 +32,14 @@ pub struct Options {
 
 /// Reads, checks, counts.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
-    let (questions, selection) = (options.questions.as_deref(), options.selection.options());
-    let results = goldilocks::evaluate(&options.predictions, questions, &selection, progress)?;
+    let questions = stdio::optional_input(options.questions.as_ref(), "jsonl")?;
+    let (questions, selection) = (questions.as_deref(), options.selection.options());
+    let results = goldilocks::evaluate(
+        &stdio::inputs(&options.predictions, "jsonl")?,
+        questions,
+        &selection,
+        progress,
+    )?;
     if options.json {
         let all: Vec<&Results> = results.iter().flatten().collect();
         return super::print(format_args!("{}\n", serde_json::to_string_pretty(&all)?));

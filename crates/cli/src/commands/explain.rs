@@ -1,4 +1,4 @@
-//! `goldilocks explain MODELDIR SET --question N|ID`: what a model looked at before it answered (Figure 2).
+//! `goldilocks explain MODEL SET --question N|ID`: what a model looked at before it answered (Figure 2).
 
 use std::path::PathBuf;
 
@@ -7,18 +7,20 @@ use goldilocks::models::DeviceChoice;
 use goldilocks::questions::Split;
 use goldilocks::{find_question, load_model, question_number, sets, write_file};
 
-use crate::args::{self, SelectionArgs};
+use crate::args::{self, JsonArgs, SelectionArgs};
 use crate::progress::Progress;
+use crate::stdio;
 
 /// Options of `explain`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
     /// A folder that `goldilocks train` wrote
-    #[arg(value_name = "MODELDIR")]
+    #[arg(value_name = "MODEL")]
     model: PathBuf,
-    /// A question set: folder or file
+    /// A question set: folder or file; `-` is standard input, in JSON lines
+    #[arg(value_name = "SET")]
     set: PathBuf,
-    /// The question: its number, from 1, or its id; in a folder, numbers count its validation questions unless `--on` names another split
+    /// The question: its number, from 1, or its id; in a folder, numbers count its validation questions unless `--split` names another split
     #[arg(long, value_name = "N|ID")]
     question: String,
     #[command(flatten)]
@@ -29,9 +31,8 @@ pub struct Options {
     /// Also write an SVG picture
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Print JSON instead of text
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArgs,
     /// Seed of draws between equal scores
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = args::seed())]
     seed: u64,
@@ -42,24 +43,26 @@ pub struct Options {
 
 /// Finds the question, asks the model, prints and draws.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
-    let (model, _) = load_model(&options.model, DeviceChoice::Cpu, progress)?;
+    let (model, manifest) = load_model(&options.model, DeviceChoice::Cpu, progress)?;
     let selection = options.selection.options();
-    let splits = match &options.selection.on[..] {
+    let splits = match &options.selection.splits[..] {
         [] if options.set.is_dir() && question_number(&options.question).is_some() => {
             &[Split::Valid]
         }
         splits => splits,
     };
-    let set = sets::open(&options.set, &selection, splits, progress)?;
+    let path = stdio::input(&options.set, "jsonl")?;
+    let set = sets::open(&path, &selection, splits, progress)?;
     let index = find_question(&set, &options.set, &options.question, &selection)?;
-    let looked = goldilocks::explain(&model, &set, index, options.seed)?;
+    let name = &manifest.provenance.model;
+    let looked = goldilocks::explain(name, &model, &set, index, options.seed)?;
     let html = options.html.as_ref().map(|path| (path, looked.html()));
     let svg = options.svg.as_ref().map(|path| (path, looked.svg()));
     for (path, text) in [html, svg].into_iter().flatten() {
         super::check_output(path, options.force)?;
         write_file(path, &text)?;
     }
-    if options.json {
+    if options.json.json {
         super::print(format_args!("{}\n", serde_json::to_string_pretty(&looked)?))
     } else {
         super::print(format_args!("{}", looked.text()))

@@ -8,12 +8,19 @@ use goldilocks::ngram::{self, Options as Estimation, Pruning};
 use goldilocks::{Error, models};
 
 use super::counted;
+use crate::args::{JsonArgs, QuietArgs, WorkArgs};
 use crate::cli::program;
-use crate::progress::Progress;
+use crate::interrupt::{NOTHING, OnInterrupt};
+use crate::stdio;
 
 /// Options of `lm`. A TEXT has one sentence per line, its words separated by spaces; a line that begins with
 /// `_BOOK_TITLE_` is left out.
 #[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  goldilocks lm estimate text.txt -o model --order 5
+  goldilocks lm perplexity model other.txt
+  goldilocks lm export model -o model.arpa")]
 pub struct Options {
     #[command(subcommand)]
     action: Action,
@@ -22,8 +29,12 @@ pub struct Options {
 #[derive(clap::Subcommand, Debug)]
 enum Action {
     /// Estimate a language model of a text, with modified Kneser-Ney smoothing
+    #[command(after_help = "\
+Examples:
+  goldilocks lm estimate text.txt -o model --order 5
+  goldilocks lm estimate text.txt -o small --prune 1 --quantise")]
     Estimate {
-        /// One sentence per line, words separated by spaces
+        /// One sentence per line, words separated by spaces; `-` is standard input
         text: PathBuf,
         #[command(flatten)]
         output: Output,
@@ -33,41 +44,60 @@ enum Action {
         /// Leave out n-grams of three words or more that occur at most COUNT times in the text
         #[arg(long, value_name = "COUNT", default_value_t = 0)]
         prune: u32,
+        #[command(flatten)]
+        work: WorkArgs,
     },
-    /// Perplexity of a text
+    /// Measure the perplexity of a text
+    #[command(after_help = "\
+Examples:
+  goldilocks lm perplexity model text.txt
+  goldilocks lm perplexity model - --json")]
     Perplexity {
         /// A folder that `train kneser-ney` or `lm` wrote
-        #[arg(value_name = "MODELDIR")]
+        #[arg(value_name = "MODEL")]
         model: PathBuf,
-        /// One sentence per line, words separated by spaces
+        /// One sentence per line, words separated by spaces; `-` is standard input
         text: PathBuf,
-        /// Print JSON instead of text
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        json: JsonArgs,
+        #[command(flatten)]
+        work: WorkArgs,
     },
     /// Write a language model as an ARPA file
+    #[command(after_help = "\
+Examples:
+  goldilocks lm export model -o model.arpa
+  goldilocks lm export model -o - | gzip > model.arpa.gz")]
     Export {
         /// A folder that `train kneser-ney` or `lm` wrote
-        #[arg(value_name = "MODELDIR")]
+        #[arg(value_name = "MODEL")]
         model: PathBuf,
-        /// The ARPA file to write
+        /// The ARPA file to write; `-` is standard output
         #[arg(short, long, value_name = "ARPA")]
         output: PathBuf,
         /// Overwrite an existing file
         #[arg(long)]
         force: bool,
+        #[command(flatten)]
+        quiet: QuietArgs,
     },
     /// Make a `kneser-ney` model from an ARPA file
+    #[command(after_help = "\
+Example:
+  goldilocks lm import model.arpa -o model")]
     Import {
-        /// An ARPA file
+        /// An ARPA file; `-` is standard input
         arpa: PathBuf,
         #[command(flatten)]
         output: Output,
     },
     /// Compare a language model with its checksum
+    #[command(after_help = "\
+Example:
+  goldilocks lm check model")]
     Check {
         /// A folder that `train kneser-ney` or `lm` wrote
-        #[arg(value_name = "MODELDIR")]
+        #[arg(value_name = "MODEL")]
         model: PathBuf,
     },
 }
@@ -75,7 +105,7 @@ enum Action {
 #[derive(clap::Args, Debug)]
 struct Output {
     /// Folder to write the model into
-    #[arg(short = 'o', long = "output", value_name = "MODELDIR")]
+    #[arg(short = 'o', long = "output", value_name = "DIR")]
     folder: PathBuf,
     /// Keep 256 probabilities and backoffs for each length of n-grams: a smaller file
     #[arg(long)]
@@ -86,17 +116,22 @@ struct Output {
 }
 
 /// Does what was asked for.
-pub fn run(options: &Options, progress: &Progress) -> Result<()> {
+pub fn run(options: Options) -> Result<()> {
     match &options.action {
-        Action::Estimate { text, output, order, prune } => {
+        Action::Estimate { text, output, order, prune, work } => {
+            let progress = work.start(OnInterrupt::Stop(NOTHING))?;
             models::check_place(&output.folder, output.force).map_err(Error::from)?;
             let pruning = Pruning { at_most: *prune, ..Pruning::default() };
             let options = Estimation { order: usize::from(*order), pruning };
-            output.write(&lm::estimate(text, &options, progress)?, Origin::Text(text))
+            output.write(
+                &lm::estimate(&stdio::input(text, "txt")?, &options, &progress)?,
+                Origin::Text(text),
+            )
         }
-        Action::Perplexity { model, text, json } => {
-            let perplexity = Perplexity::of(&lm::open(model)?, text)?;
-            if *json {
+        Action::Perplexity { model, text, json, work } => {
+            work.start(OnInterrupt::Stop(NOTHING))?;
+            let perplexity = Perplexity::of(&lm::open(model)?, &stdio::input(text, "txt")?)?;
+            if json.json {
                 return super::print(format_args!(
                     "{}\n",
                     serde_json::to_string_pretty(&perplexity)?
@@ -104,17 +139,17 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
             }
             super::print(format_args!("{}", lines(&perplexity)))
         }
-        Action::Export { model, output, force } => {
-            if output.exists() && !force {
-                return Err(Error::Exists { path: output.clone() }.into());
-            }
+        Action::Export { model, output, force, quiet } => {
+            super::check_output(output, *force)?;
+            let to = stdio::Output::new(output, "arpa")?;
             let table = lm::open(model)?.to_table().map_err(Error::from)?;
-            ngram::write_arpa(&table, output).map_err(Error::from)?;
-            super::print(format_args!("{}\n", output.display()))
+            ngram::write_arpa(&table, to.path()).map_err(Error::from)?;
+            let name = to.name();
+            to.finish(&quiet.start(OnInterrupt::Stop(NOTHING))?, format_args!("{name}\n"))
         }
         Action::Import { arpa, output } => {
             models::check_place(&output.folder, output.force).map_err(Error::from)?;
-            let table = ngram::read_arpa(arpa).map_err(Error::from)?;
+            let table = ngram::read_arpa(&stdio::input(arpa, "arpa")?).map_err(Error::from)?;
             output.write(&table, Origin::Arpa(arpa))
         }
         Action::Check { model } => {

@@ -3,14 +3,18 @@
 pub mod answer;
 pub mod bench;
 pub mod build;
+pub mod build_news;
 pub mod combine;
 pub mod compare;
+pub mod completions;
 pub mod convert;
 pub mod evaluate;
 pub mod explain;
 pub mod fetch;
 pub mod lm;
+pub mod man;
 pub mod models;
+pub mod probe;
 pub mod report;
 pub mod reproduce;
 pub mod serve;
@@ -38,11 +42,12 @@ pub fn print(text: Arguments<'_>) -> Result<()> {
 
 /// Refuses an output file that exists, or a folder in its place, before any work is done.
 fn check_output(path: &Path, force: bool) -> Result<()> {
-    if path.exists() && !force {
-        return Err(Error::Exists { path: path.to_owned() }.into());
-    }
-    if path.is_dir() {
+    if path.is_dir() && force {
         return Err(Error::io(path)(ErrorKind::IsADirectory.into()).into());
+    }
+    // A device or a pipe is there to be written to.
+    if (path.is_file() || path.is_dir()) && !force {
+        return Err(Error::Exists { path: path.to_owned() }.into());
     }
     Ok(())
 }
@@ -52,9 +57,29 @@ pub fn counted(number: usize, noun: &str) -> String {
     format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
+/// A time in the unit that suits it: `0.4 s`, `38 s`, `6 min`, `9 h`, `3 days`.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        ..9.95 => format!("{seconds:.1} s"),
+        ..99.5 => format!("{seconds:.0} s"),
+        ..5_970.0 => format!("{:.0} min", seconds / 60.0),
+        ..171_000.0 => format!("{:.0} h", seconds / 3_600.0),
+        _ => format!("{:.0} days", seconds / 86_400.0),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_is_told_in_the_unit_that_suits_it() {
+        let times = [0.04, 9.94, 38.2, 100.0, 360.0, 9.0 * 3_600.0, 3.2 * 86_400.0];
+        assert_eq!(
+            times.map(duration),
+            ["0.0 s", "9.9 s", "38 s", "2 min", "6 min", "9 h", "3 days"]
+        );
+    }
 
     #[test]
     fn what_is_counted_is_named_in_the_right_number() {

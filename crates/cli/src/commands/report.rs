@@ -25,6 +25,9 @@ pub struct Options {
     /// Tables to fill: table-2, validation, cnn, ablation, anonymised, windows, goldilocks, variants
     #[arg(long = "table", value_name = "TABLE", default_value = "table-2", value_parser = table)]
     tables: Vec<TableKind>,
+    /// Show the paper's rows and figures too, on questions that are not the paper's
+    #[arg(long)]
+    beside_paper: bool,
     /// Seed that the predictions come from, for the table's notes
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = args::seed())]
     seed: u64,
@@ -51,6 +54,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         questions: options.questions.clone(),
         set: options.selection.options(),
         tables: options.tables.clone(),
+        beside_paper: options.beside_paper,
         seed: options.seed,
         program: program(),
         date: today(),

@@ -4,10 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Result;
-use goldilocks::experiments::{Embedded, Experiment, ReproduceOptions, reproduce};
+use clap::builder::PossibleValuesParser;
+use goldilocks::Error;
+use goldilocks::experiments::{
+    self, Embedded, Experiment, ReproduceOptions, Reproduced, reproduce,
+};
 use goldilocks::report::Source;
 
-use super::print;
+use super::{duration, print};
 use crate::args::{self, DeviceArgs, SkipArgs};
 use crate::cli::program;
 use crate::date::today;
@@ -16,28 +20,49 @@ use crate::progress::Progress;
 /// Options of `reproduce`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// A table of the paper: table-1, table-2, validation, cnn, ablation, anonymised, windows, goldilocks, variants
-    #[arg(default_value = "table-2", conflicts_with = "experiment")]
+    /// A table of the paper
+    #[arg(
+        default_value = "table-2",
+        conflicts_with = "experiment",
+        value_parser = PossibleValuesParser::new(experiments::names())
+    )]
     table: String,
-    /// A question set: folder or file [default: the embedded tales; for cnn and ablation, the embedded news]
+    /// The question set to learn from and to answer: folder or file [default: the embedded tales; for cnn and
+    /// ablation, the embedded news]
     #[arg(long, value_name = "SET")]
-    data: Option<PathBuf>,
-    /// Questions to answer in place of those of --data, which are then for training and choosing alone
-    #[arg(long, value_name = "SET", requires = "data")]
-    answer: Option<PathBuf>,
+    questions: Option<PathBuf>,
+    /// Learn from this set, and answer the questions of --questions alone [default: one set for both]
+    #[arg(long, value_name = "SET", requires = "questions")]
+    train_on: Option<PathBuf>,
     /// Folder for everything that is made [default: reproduction/TABLE]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Make only these rows, separated by commas; `--show` lists them
+    #[arg(long, value_name = "ROW", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Leave out these rows, separated by commas
+    #[arg(long, value_name = "ROW", value_delimiter = ',', conflicts_with = "only")]
+    skip: Vec<String>,
     /// A table of your own, as a TOML file
     #[arg(long, value_name = "FILE")]
     experiment: Option<PathBuf>,
+    /// Print the TOML file of a table of the paper, and do nothing else
+    #[arg(
+        long,
+        value_name = "TABLE",
+        num_args = 0..=1,
+        default_missing_value = "table-2",
+        exclusive = true,
+        value_parser = PossibleValuesParser::new(experiments::names())
+    )]
+    show: Option<String>,
     /// Seed of every random choice
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = args::seed())]
     seed: u64,
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
-    skip: SkipArgs,
+    bad: SkipArgs,
     /// Accept results produced by other versions; the report lists them
     #[arg(long)]
     any_version: bool,
@@ -45,13 +70,18 @@ pub struct Options {
 
 /// Runs what the table needs and prints it.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
+    if let Some(name) = &options.show {
+        return print(format_args!("{}", experiments::source_of(name)?));
+    }
     let started = Instant::now();
     let (name, experiment) = options.experiment()?;
     let folder = options.output.clone().unwrap_or_else(|| Path::new("reproduction").join(name));
     let reproducing = ReproduceOptions {
-        data: options.data.clone(),
-        answer: options.answer.clone(),
-        skip_bad: options.skip.skip_bad,
+        questions: options.questions.clone(),
+        train_on: options.train_on.clone(),
+        only: options.only.clone(),
+        skip: options.skip.clone(),
+        skip_bad: options.bad.skip_bad,
         seed: options.seed,
         device: options.device.device,
         any_version: options.any_version,
@@ -63,36 +93,40 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         Embedded::Tales => "the embedded tales",
         Embedded::News => "the embedded news",
     };
-    let data = options.data.as_ref().map(|path| path.display().to_string());
+    let data = options.questions.as_ref().map(|path| path.display().to_string());
     let (title, data, seed) =
         (&experiment.title, data.as_deref().unwrap_or(embedded), options.seed);
     progress.note(format_args!("The Goldilocks Principle: {title}, on {data}, seed {seed}\n"));
     let reproduced = reproduce(&experiment, &folder, &reproducing, progress)?;
     progress.note(format_args!(""));
     print(format_args!("{}", reproduced.text))?;
-    print_outputs(&folder, reproduced.source, started, progress);
-    Ok(())
+    print_outputs(&folder, &reproduced, started, progress);
+    if reproduced.left.is_empty() {
+        Ok(())
+    } else {
+        progress.note(format_args!("Left: {}.", reproduced.left.join(", ")));
+        Err(Error::Interrupted.into())
+    }
 }
 
 /// The last lines: where the report is.
-fn print_outputs(folder: &Path, source: Source, started: Instant, progress: &Progress) {
-    let real = match source {
+fn print_outputs(folder: &Path, reproduced: &Reproduced, started: Instant, progress: &Progress) {
+    let real = match reproduced.source {
         Source::Tales => {
-            "Small tales, wide intervals. The real questions: `goldilocks fetch cbt`, then `reproduce --data SET`."
+            "Small tales, wide intervals. The real questions: `goldilocks fetch cbt`, then `reproduce --questions SET`."
         }
         Source::News => {
-            "Few articles, wide intervals. Real questions of CNN QA, or articles: `reproduce --data SET`."
+            "Few articles, wide intervals. Real questions of CNN QA, or articles: `reproduce --questions SET`."
         }
         _ => "",
     };
     if !real.is_empty() {
         progress.note(format_args!("\n{real}"));
     }
-    progress.note(format_args!(
-        "\n{}  pictures, pairs of models, the questions that all miss\nDone in {:.1} s.",
-        folder.join("report/index.html").display(),
-        started.elapsed().as_secs_f64(),
-    ));
+    let seconds = started.elapsed().as_secs_f64();
+    let verb = if reproduced.left.is_empty() { "Done" } else { "Stopped" };
+    let page = folder.join("report/index.html");
+    progress.note(format_args!("\n{}\n{verb} after {}.", page.display(), duration(seconds)));
 }
 
 impl Options {
@@ -110,11 +144,15 @@ impl Options {
         let flag = |flag: &str, path: &Option<PathBuf>| {
             path.as_ref().map_or(String::new(), |path| format!(" --{flag} {}", path.display()))
         };
-        let set = flag("data", &self.data) + &flag("answer", &self.answer);
+        let set = flag("questions", &self.questions) + &flag("train-on", &self.train_on);
         let table = match &self.experiment {
             Some(path) => format!("--experiment {}", path.display()),
             None => self.table.clone(),
         };
-        format!("goldilocks reproduce {table}{set} --seed {}", self.seed)
+        let rows = |flag: &str, rows: &[String]| {
+            if rows.is_empty() { String::new() } else { format!(" --{flag} {}", rows.join(",")) }
+        };
+        let rows = rows("only", &self.only) + &rows("skip", &self.skip);
+        format!("goldilocks reproduce {table}{set}{rows} --seed {}", self.seed)
     }
 }

@@ -25,8 +25,8 @@ pub struct Options {
     /// Question sets: folders or files [default: the embedded tales]
     #[arg(value_name = "SET")]
     sets: Vec<PathBuf>,
-    /// Folders that `goldilocks train` wrote [default on the tales: the methods that learn nothing]
-    #[arg(long, value_name = "MODELDIR", num_args = 1..)]
+    /// Folders that `goldilocks train` wrote [default on the tales: those that are ready in a moment]
+    #[arg(long, value_name = "MODEL", num_args = 1..)]
     models: Vec<PathBuf>,
     /// Predictions files, to see who is right and wrong
     #[arg(long, value_name = "PRED.jsonl", num_args = 1..)]

@@ -13,6 +13,7 @@ use goldilocks::{LEAST_SHARE, SetStatistics, sets};
 use super::{counted, thousands};
 use crate::args::SelectionArgs;
 use crate::progress::Progress;
+use crate::stdio;
 
 /// Pairs of books that the text lists; `--json` has all.
 const MOST_PAIRS: usize = 20;
@@ -20,7 +21,7 @@ const MOST_PAIRS: usize = 20;
 /// Options of `stats`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// A question set: folder or file
+    /// A question set: folder or file; `-` is standard input, in JSON lines
     #[arg(value_name = "SET")]
     set: PathBuf,
     #[command(flatten)]
@@ -33,7 +34,8 @@ pub struct Options {
 /// Counts and checks the set.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let selection = options.selection.options();
-    let set = sets::open(&options.set, &selection, &selection.splits, progress)?;
+    let set =
+        sets::open(&stdio::input(&options.set, "jsonl")?, &selection, &selection.splits, progress)?;
     let SetStatistics { statistics, leaks } = goldilocks::stats(&set, progress);
     if options.json {
         let published = serde_json::json!({

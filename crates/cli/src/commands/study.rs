@@ -9,12 +9,19 @@ use goldilocks::questions::Split;
 use goldilocks::{Error, sets};
 
 use crate::args::{self, SelectionArgs};
+use crate::cli::Working;
 use crate::date::unix_seconds;
 use crate::failure::Failure;
+use crate::interrupt::{NOTHING, OnInterrupt};
 use crate::progress::Progress;
 
 /// Options of `study`.
 #[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  goldilocks study create study.db questions --annotators 6
+  goldilocks serve questions --study study.db
+  goldilocks study export study.db -o people")]
 pub struct Options {
     #[command(subcommand)]
     action: Action,
@@ -23,8 +30,15 @@ pub struct Options {
 #[derive(clap::Subcommand, Debug)]
 enum Action {
     /// Draw questions for a study and share them out
-    Create(Create),
+    #[command(after_help = "\
+Examples:
+  goldilocks study create study.db questions --annotators 6
+  goldilocks study create study.db questions --mode query --sample 50 --split valid")]
+    Create(Working<Create>),
     /// Write people's answers as predictions files
+    #[command(after_help = "\
+Example:
+  goldilocks study export study.db -o people")]
     Export(Export),
 }
 
@@ -35,8 +49,8 @@ struct Create {
     #[arg(value_name = "FILE.db")]
     store: PathBuf,
     /// The question set to draw from
-    #[arg(long, value_name = "SET")]
-    questions: PathBuf,
+    #[arg(value_name = "SET")]
+    set: PathBuf,
     #[command(flatten)]
     selection: SelectionArgs,
     /// What the study is called
@@ -87,18 +101,18 @@ fn mode(code: &str) -> Result<Mode, String> {
 }
 
 /// Does what was typed.
-pub fn run(options: &Options, progress: &Progress) -> Result<()> {
+pub fn run(options: Options) -> Result<()> {
     match &options.action {
-        Action::Create(create) => create.run(progress),
+        Action::Create(create) => create.run(OnInterrupt::Stop(NOTHING), Create::run),
         Action::Export(export) => export.run(),
     }
 }
 
 impl Create {
     fn run(&self, progress: &Progress) -> Result<()> {
-        let split = self.selection.on.first().copied().unwrap_or(Split::Test);
-        let only = if self.questions.is_dir() { vec![split] } else { vec![] };
-        let set = sets::open(&self.questions, &self.selection.options(), &only, progress)?;
+        let split = self.selection.splits.first().copied().unwrap_or(Split::Test);
+        let only = if self.set.is_dir() { vec![split] } else { vec![] };
+        let set = sets::open(&self.set, &self.selection.options(), &only, progress)?;
         let settings = Settings {
             name: self.name.clone(),
             split,

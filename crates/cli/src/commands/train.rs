@@ -1,4 +1,4 @@
-//! `goldilocks train MODEL`: questions → a model folder.
+//! `goldilocks train MODEL SET`: questions → a model folder.
 
 use std::path::PathBuf;
 
@@ -9,17 +9,18 @@ use goldilocks::{Error, SetOptions, TrainOptions, models, sets, train_to};
 use crate::args::{self, DeviceArgs, SkipArgs};
 use crate::cli::program;
 use crate::progress::Progress;
+use crate::stdio;
 
 /// Options of `train`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
     /// A name that `goldilocks models` lists
     model: String,
-    /// A question set: folder or file
-    #[arg(long, value_name = "SET")]
-    data: PathBuf,
+    /// A question set: folder or file; `-` is standard input, in JSON lines
+    #[arg(value_name = "SET")]
+    set: PathBuf,
     /// Folder to write the model into
-    #[arg(short, long, value_name = "MODELDIR")]
+    #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
     /// Change a setting; `goldilocks models MODEL` lists them
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -43,7 +44,8 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let training = TrainOptions::new(&options.model, settings)?;
     models::check_place(&options.output, options.force).map_err(Error::from)?;
     let all = SetOptions::all(options.skip.skip_bad);
-    let open = |splits: &[Split]| sets::open(&options.data, &all, splits, progress);
+    let path = stdio::input(&options.set, "jsonl")?;
+    let open = |splits: &[Split]| sets::open(&path, &all, splits, progress);
     // A set that is all test will do for a model that learns nothing; any other model names what it lacks.
     let set = open(&[Split::Train, Split::Valid]).or_else(|error| match error {
         Error::Questions(questions::Error::Empty { .. }) => open(&[]),
@@ -56,6 +58,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         program: program(),
         ..training
     };
+    progress.show_epochs();
     train_to(&options.output, options.force, &set, &training, progress)?;
-    super::print(format_args!("{}\n", options.output.display()))
+    progress.summary(format_args!("{}\n", options.output.display()))
 }

@@ -29,5 +29,5 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     super::check_output(&options.output, options.force)?;
     let tagger = goldilocks::train_tagger(&options.books, &options.prefix, progress)?;
     tagger.write(&options.output).map_err(Error::from)?;
-    super::print(format_args!("{}\n", options.output.display()))
+    progress.summary(format_args!("{}\n", options.output.display()))
 }

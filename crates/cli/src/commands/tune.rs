@@ -1,4 +1,4 @@
-//! `goldilocks tune MODEL`: a grid of settings, each trained and measured on the validation split.
+//! `goldilocks tune MODEL SET`: a grid of settings, each trained and measured on the validation split.
 
 use std::path::PathBuf;
 
@@ -11,15 +11,16 @@ use crate::cli::program;
 use crate::date::unix_seconds;
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::stdio;
 
 /// Options of `tune`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
     /// A name that `goldilocks models` lists
     model: String,
-    /// A question set: folder or file
-    #[arg(long, value_name = "SET")]
-    data: PathBuf,
+    /// A question set: folder or file; `-` is standard input, in JSON lines
+    #[arg(value_name = "SET")]
+    set: PathBuf,
     /// Folder for the results; trials that are in it already are not run again
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
@@ -60,7 +61,7 @@ fn share(text: &str) -> Result<f64, String> {
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let tuning = TuneOptions {
         model: options.model.clone(),
-        data: options.data.clone(),
+        questions: stdio::input(&options.set, "jsonl")?,
         skip_bad: options.skip.skip_bad,
         grid: options.grid()?,
         settings: options.settings.clone(),

@@ -105,12 +105,9 @@ impl Summary<'_> {
         let chosen = &self.tuned.tried[self.tuned.best].trial.provenance.settings;
         let fixed = self.options.settings.iter().map(|text| format!(" --set {text}"));
         let found = self.keys().map(|key| format!(" --set {key}={}", chosen[key]));
-        let TuneOptions { model, data, seed, .. } = self.options;
+        let TuneOptions { model, questions, seed, .. } = self.options;
         let settings: String = fixed.chain(found).collect();
-        format!(
-            "goldilocks train {model} --data {} -o MODELDIR{settings} --seed {seed}",
-            data.display()
-        )
+        format!("goldilocks train {model} {} -o DIR{settings} --seed {seed}", questions.display())
     }
 
     /// As JSON.

@@ -58,7 +58,7 @@ fn a_folder_without_books_is_named() {
         "build . -o out",
         &expect![[r#"
             exit 1
-            error: .: no books: expected .txt or .epub files in it or below
+            error: .: no books: expected .txt, .html or .epub files in it or below
             hint: books are recognised by their extensions: rename plain text to `.txt`
         "#]],
     );
@@ -85,8 +85,8 @@ fn a_binary_file_is_named() {
         "build bear.txt -o out",
         &expect![[r#"
             exit 1
-            error: bear.txt:1: expected text, found control character U+0003
-            hint: check that it is a text file; the name of an .epub file must end in `.epub`
+            error: bear.txt: expected a book, found a ZIP archive
+            hint: unpack it first; the name of an .epub file must end in `.epub`
         "#]],
     );
 }
@@ -111,7 +111,7 @@ fn a_book_that_is_too_short_is_named_or_left_out() {
             exit 1
             warning: left out: mybook.txt: only 17 sentences were found: a question needs 21
             error: no book is left: 1 of 1 left out
-            hint: check that these are whole books, as .txt or .epub: `goldilocks tag BOOK` shows one
+            hint: check that these are whole books, as .txt, .html or .epub: `goldilocks tag BOOK` shows one
         "#]],
     );
 }
@@ -144,14 +144,14 @@ fn bad_books_are_named_and_left_out_when_asked() {
     // Splits are drawn among the books that are left: one alone is for test.
     expect![[r#"
         exit 0
-        306 questions from 1 book: 1,080 words in 60 sentences (seed 1)
+        440 questions from 1 book: 1,080 words in 60 sentences (seed 1)
 
                   Named Entities    Common Nouns           Verbs    Prepositions
         train                  0               0               0               0
         valid                  0               0               0               0
-        test                   0             106              80             120
+        test                  40             200              80             120
 
-        Splits, drawn: bears is test. `--split FILE` gives others; of three books or more, each split gets one.
+        Splits, drawn: bears is test. `--splits FILE` gives others; with three or more books, each split gets at least one.
 
         out
         warning: left out: books/cut.epub: corrupt .epub: invalid Zip archive: Could not find EOCD
@@ -161,8 +161,7 @@ fn bad_books_are_named_and_left_out_when_asked() {
     "#]]
         .assert_eq(&goldilocks(folder.path(), &["build", "books", "-o", "out", "--skip-bad"]));
     // A model that learns nothing needs no split but the one that it answers.
-    let train =
-        |model| goldilocks(folder.path(), &["train", model, "--data", "out", "-o", "model"]);
+    let train = |model| goldilocks(folder.path(), &["train", model, "out", "-o", "model"]);
     expect![[r#"
         exit 1
         error: nothing to train `max-frequency-corpus` on: expected running text or questions of the training split, found none
@@ -239,7 +238,7 @@ fn what_the_system_refuses_is_said_with_a_way_out() {
         &expect![[r#"
         exit 1
         error: nowhere.jsonl: cannot be read: No such file or directory (os error 2)
-        hint: expected a file of predictions: `goldilocks answer MODELDIR SET -o FILE` makes one
+        hint: expected a file of predictions: `goldilocks answer MODEL SET -o FILE` makes one
     "#]],
     );
     refuses(
@@ -370,7 +369,7 @@ fn unknown_names_are_answered_with_the_nearest() {
     let input = ("other.txt", b"x".as_slice());
     refuses(
         input,
-        "train word-distanc --data set -o out",
+        "train word-distanc set -o out",
         &expect![[r#"
         exit 1
         error: unknown model `word-distanc`
@@ -379,7 +378,7 @@ fn unknown_names_are_answered_with_the_nearest() {
     );
     refuses(
         input,
-        "train word-distance --data set -o out --set max_penalti=3",
+        "train word-distance set -o out --set max_penalti=3",
         &expect![[r#"
         exit 1
         error: unknown setting `max_penalti` of `word-distance`
@@ -399,9 +398,13 @@ fn unknown_names_are_answered_with_the_nearest() {
         input,
         "reproduce table-3",
         &expect![[r#"
-            exit 1
-            error: unknown table `table-3`
-            hint: the tables are `table-1`, `table-2`, `validation`, `cnn`, `ablation`, `anonymised`, `windows`, `goldilocks`, `variants`
+            exit 2
+            error: invalid value 'table-3' for '[TABLE]'
+              [possible values: table-1, table-2, validation, appendix-a, cnn, ablation, anonymised, windows, goldilocks, variants]
+
+              tip: a similar value exists: 'table-2'
+
+            For more information, try '--help'.
         "#]],
     );
     refuses(
@@ -419,7 +422,7 @@ fn unknown_names_are_answered_with_the_nearest() {
         &expect![[r#"
         exit 1
         error: nowhere: not a model: it has no `model.toml`
-        hint: make it with `goldilocks train MODEL --data SET -o nowhere`
+        hint: make it with `goldilocks train MODEL SET -o nowhere`
     "#]],
     );
 }
@@ -429,7 +432,7 @@ fn unknown_names_are_answered_with_the_nearest() {
 fn a_gpu_that_is_asked_for_and_not_there_is_said_to_be_missing() {
     let folder = TempDir::new().unwrap();
     let small = "--set dim=4 --set epochs=1 --set samples=50";
-    let line = format!("train lstm-query --data tales -o model --device cuda {small}");
+    let line = format!("train lstm-query tales -o model --device cuda {small}");
     assert!(goldilocks(folder.path(), &["build", "-o", "tales"]).starts_with("exit 0\n"));
     let said = goldilocks(folder.path(), &line.split(' ').collect::<Vec<_>>());
     if !said.starts_with("exit 0\n") {

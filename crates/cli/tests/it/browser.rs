@@ -36,11 +36,14 @@ if (new Set(ids).size !== ids.length) faults.push("an id twice");
 const parse = (colour) => colour.match(/[\d.]+/g).map(Number);
 const luminance = ([r, g, b]) => [r, g, b].map((v) => v / 255).map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
 const ground = (element) => {
+  const layers = [];
   for (; element; element = element.parentElement) {
-    const colour = parse(getComputedStyle(element).backgroundColor);
-    if (colour.length < 4 || colour[3] > 0) return colour;
+    const [r, g, b, alpha = 1] = parse(getComputedStyle(element).backgroundColor);
+    layers.push([r, g, b, alpha]);
+    if (alpha === 1) break;
   }
-  return [255, 255, 255];
+  const over = (below, [r, g, b, alpha]) => [r, g, b].map((v, i) => v * alpha + below[i] * (1 - alpha));
+  return layers.reverse().reduce(over, [255, 255, 255]);
 };
 const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 for (let node = texts.nextNode(); node; node = texts.nextNode()) {
@@ -211,13 +214,13 @@ fn questions_are_explored_by_keys_and_a_passage_is_pasted() {
         assert_ne!(browser.address(), first, "the right arrow goes on");
         browser.follow_key("\u{e012}");
         assert_eq!(browser.address(), first, "the left arrow goes back");
-        // A look lights up its window, under the pointer and with the focus.
-        browser.point_at(".looks li");
-        assert!(browser.comes(".w.lit"), "under the pointer");
+        // A window of the list lights up its box, under the pointer and with the focus.
+        browser.point_at(".windows li");
+        assert!(browser.comes(".box.lit"), "under the pointer");
         browser.point_at("h1");
-        assert!(browser.goes(".w.lit"), "the pointer has left");
-        browser.tab_to(".looks a");
-        assert!(browser.comes(".w.lit"), "with the focus");
+        assert!(browser.goes(".box.lit"), "the pointer has left");
+        browser.tab_to(".windows a");
+        assert!(browser.comes(".box.lit"), "with the focus");
         browser.follow_key("\u{e013}");
         assert!(
             browser.address().contains("/questions?class=NE&split=valid"),
@@ -230,12 +233,12 @@ fn questions_are_explored_by_keys_and_a_passage_is_pasted() {
         browser.go(&format!("{base}/own"));
         check(&browser, base, &format!("own-empty-{name}"));
         browser.type_into("textarea", "Anna gave the hen some corn. The hen looked at Peter, and Peter looked at the pond. Then Peter gave the corn to Anna, and the hen ran to the pond.");
-        browser.follow_click("main > form:last-of-type button");
+        browser.follow_click(".paste button");
         browser.follow(|browser| {
             browser.run("[...document.querySelectorAll('button.word')].findLast((word) => word.textContent === 'hen').click()");
         });
         assert!(browser.text(".scores").contains("hen answer"), "{}", browser.text(".scores"));
-        assert!(browser.has(".gap") && browser.has(".looks li"));
+        assert!(browser.has(".gap") && browser.has(".windows li"));
         check(&browser, base, &format!("own-{name}"));
     }
 }

@@ -17,7 +17,7 @@ fn run(folder: &Path, line: &str) -> String {
 fn with_model() -> TempDir {
     let folder = TempDir::new().unwrap();
     run(folder.path(), "build -o tales");
-    run(folder.path(), "train word-distance --data tales -o model");
+    run(folder.path(), "train word-distance tales -o model");
     folder
 }
 
@@ -54,7 +54,7 @@ fn drawings_are_written_whole_and_not_over_others() {
     let line = "explain model tales --question 1 --html look.html --svg look.svg";
     run(folder.path(), line);
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
-    assert!(read("look.html").contains("<svg viewBox"));
+    assert!(read("look.html").contains("<div class=\"reading\""));
     assert!(read("look.svg").starts_with("<svg xmlns="));
     let again = goldilocks(folder.path(), &line.split(' ').collect::<Vec<_>>());
     assert!(again.contains("error: look.html: already exists"), "{again}");
@@ -64,8 +64,8 @@ fn drawings_are_written_whole_and_not_over_others() {
 fn a_question_that_is_not_there_is_named_with_what_there_is() {
     let folder = with_model();
     for (asked, expected) in [
-        ("0", "no question `0`: expected a number from 1 to 1,059"),
-        ("99999", "no question `99999`: expected a number from 1 to 1,059"),
+        ("0", "no question `0`: expected a number from 1 to 1,062"),
+        ("99999", "no question `99999`: expected a number from 1 to 1,062"),
         ("0000000000000000", "no question `0000000000000000`: expected an id"),
     ] {
         let said = goldilocks(folder.path(), &["explain", "model", "tales", "--question", asked]);
@@ -76,7 +76,7 @@ fn a_question_that_is_not_there_is_named_with_what_there_is() {
 #[test]
 fn a_tuned_grid_goes_on_where_it_stopped() {
     let folder = with_model();
-    let line = "tune word-distance --data tales -o tuned --grid max_penalty=1,5 --fraction 0.5";
+    let line = "tune word-distance tales -o tuned --grid max_penalty=1,5 --fraction 0.5";
     let first = run(folder.path(), line);
     let trials = || fs::read_to_string(folder.path().join("tuned/trials.jsonl")).unwrap();
     let of_two = trials();
@@ -89,8 +89,7 @@ fn a_tuned_grid_goes_on_where_it_stopped() {
         let line = said.lines().find(|line| line.starts_with('*')).unwrap();
         line.split_whitespace().nth(1).unwrap().to_owned()
     };
-    let train =
-        |value: &str| format!("--data tales -o MODELDIR --set max_penalty={value} --seed 1");
+    let train = |value: &str| format!("tales -o DIR --set max_penalty={value} --seed 1");
     for said in [first, second] {
         assert!(said.contains(&train(&best(&said))), "{said}");
     }
@@ -99,7 +98,7 @@ fn a_tuned_grid_goes_on_where_it_stopped() {
 #[test]
 fn checkpoints_of_a_trial_are_gone_when_it_is_done() {
     let folder = with_model();
-    let line = "tune embedding-window --data tales -o tuned --grid dim=4,8 --set epochs=1";
+    let line = "tune embedding-window tales -o tuned --grid dim=4,8 --set epochs=1";
     run(folder.path(), line);
     assert_eq!(files_below(&folder.path().join("tuned")), ["trials.jsonl"]);
 }
@@ -107,7 +106,7 @@ fn checkpoints_of_a_trial_are_gone_when_it_is_done() {
 #[test]
 fn the_best_of_a_grid_is_trained_from_several_seeds() {
     let folder = with_model();
-    let line = "tune word-distance --data tales -o tuned --grid max_penalty=1,5 --seeds 3 --json";
+    let line = "tune word-distance tales -o tuned --grid max_penalty=1,5 --seeds 3 --json";
     let said = run(folder.path(), line);
     let json: serde_json::Value =
         serde_json::from_str(said.trim_start_matches("exit 0\n")).unwrap();
@@ -125,7 +124,7 @@ fn the_best_of_a_grid_is_trained_from_several_seeds() {
 #[test]
 fn a_setting_that_the_model_does_not_have_stops_before_the_first_trial() {
     let folder = with_model();
-    let line = "tune word-distance --data tales -o tuned --grid max_penalty=1,0";
+    let line = "tune word-distance tales -o tuned --grid max_penalty=1,0";
     let said = goldilocks(folder.path(), &line.split(' ').collect::<Vec<_>>());
     assert!(said.contains("wrong value of `max_penalty`"), "{said}");
     assert!(!folder.path().join("tuned").exists());
@@ -135,7 +134,7 @@ fn a_setting_that_the_model_does_not_have_stops_before_the_first_trial() {
 const EXPERIMENT: &str = "
 title = 'Own'
 tables = ['validation']
-on = ['valid']
+splits = ['valid']
 
 [[rows]]
 model = 'word-distance'
@@ -175,7 +174,7 @@ fn brought() -> TempDir {
     let folder = TempDir::new().unwrap();
     run(folder.path(), "build -o tales");
     fs::write(folder.path().join("own.toml"), EXPERIMENT).unwrap();
-    run(folder.path(), "reproduce --experiment own.toml --data tales -o there");
+    run(folder.path(), "reproduce --experiment own.toml --questions tales -o there");
     fs::create_dir(folder.path().join("here")).unwrap();
     fs::rename(folder.path().join("there/predictions"), folder.path().join("here/predictions"))
         .unwrap();
@@ -185,7 +184,7 @@ fn brought() -> TempDir {
 #[test]
 fn predictions_from_elsewhere_are_results_without_a_model() {
     let folder = brought();
-    let said = run(folder.path(), "reproduce --experiment own.toml --data tales -o here");
+    let said = run(folder.path(), "reproduce --experiment own.toml --questions tales -o here");
     assert!(said.contains("Everything is up to date"), "{said}");
     assert!(!folder.path().join("here/models").exists());
     let table = |name: &str| {
@@ -198,7 +197,7 @@ fn predictions_from_elsewhere_are_results_without_a_model() {
 fn predictions_of_answer_are_results_with_the_manifest_of_their_model() {
     let folder = with_model();
     run(folder.path(), "answer model tales -o answered.jsonl");
-    let experiment = "title = 'Own'\ntables = ['validation']\non = ['valid']\n[[rows]]\nmodel = 'word-distance'\n";
+    let experiment = "title = 'Own'\ntables = ['validation']\nsplits = ['valid']\n[[rows]]\nmodel = 'word-distance'\n";
     fs::write(folder.path().join("own.toml"), experiment).unwrap();
     let here = folder.path().join("here");
     for part in ["predictions", "models/word-distance"] {
@@ -209,10 +208,10 @@ fn predictions_of_answer_are_results_with_the_manifest_of_their_model() {
         .unwrap();
     fs::copy(folder.path().join("model/model.toml"), here.join("models/word-distance/model.toml"))
         .unwrap();
-    let line = "reproduce --experiment own.toml --data tales -o here";
+    let line = "reproduce --experiment own.toml --questions tales -o here";
     let said = run(folder.path(), line);
     assert!(said.contains("Everything is up to date"), "{said}");
-    assert!(said.contains("*.277"), "{said}");
+    assert!(said.contains("*.266"), "{said}");
 }
 
 /// Weights that were brought from a faster machine are worth more than a newer program's.
@@ -220,10 +219,10 @@ fn predictions_of_answer_are_results_with_the_manifest_of_their_model() {
 fn a_model_of_other_code_is_never_trained_again_unasked() {
     let folder = TempDir::new().unwrap();
     run(folder.path(), "build -o tales");
-    let experiment = "title = 'Own'\ntables = ['validation']\non = ['valid']\n[[rows]]\nmodel = 'embedding-window'\n\
+    let experiment = "title = 'Own'\ntables = ['validation']\nsplits = ['valid']\n[[rows]]\nmodel = 'embedding-window'\n\
                       settings = { dim = 4, epochs = 1 }\n";
     fs::write(folder.path().join("own.toml"), experiment).unwrap();
-    let line = "reproduce --experiment own.toml --data tales -o out";
+    let line = "reproduce --experiment own.toml --questions tales -o out";
     run(folder.path(), line);
     let model = folder.path().join("out/models/embedding-window");
     let manifest = fs::read_to_string(model.join("model.toml")).unwrap();
@@ -250,7 +249,7 @@ fn other_results_than_the_rows_are_refused_and_kept() {
     let folder = brought();
     let note = folder.path().join("here/predictions/word-distance.toml");
     let text = fs::read_to_string(&note).unwrap();
-    let line = "reproduce --experiment own.toml --data tales -o here";
+    let line = "reproduce --experiment own.toml --questions tales -o here";
     let refused = |from: &str, to: &str| {
         assert!(text.contains(from), "{text}");
         fs::write(&note, text.replace(from, to)).unwrap();

@@ -147,7 +147,7 @@ fn answer_and_kill(folder: &Path) -> Vec<Person> {
 fn confirmed_answers_survive_a_hundred_kills() {
     let folder = TempDir::new().unwrap();
     // Everybody gets every question, so that there is always somebody with something to answer.
-    let settings = "--mode query --sample 190 --shared 190";
+    let settings = "--mode query --sample 150 --shared 150";
     make_study(folder.path(), &format!("{settings} --times {PEOPLE} --annotators {PEOPLE}"));
     // What the page explores does not matter here, and one question is read fastest.
     let said = goldilocks(folder.path(), &["convert", "tales", "tales.jsonl"]);

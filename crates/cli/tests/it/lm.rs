@@ -132,7 +132,7 @@ fn what_is_no_model_is_named() {
         &expect![[r#"
         exit 1
         error: text: not a model: it has no `model.toml`
-        hint: make it with `goldilocks train MODEL --data SET -o text`
+        hint: make it with `goldilocks train MODEL SET -o text`
     "#]],
     );
     let mut bytes = fs::read(&path).unwrap();
@@ -181,7 +181,7 @@ fn a_model_file_that_is_cut_off_or_missing_is_named() {
         &expect![[r#"
             exit 1
             error: model/ngrams.bin: damaged model: the file is missing
-            hint: make it with `goldilocks train MODEL --data SET -o MODELDIR`
+            hint: make it with `goldilocks train MODEL SET -o DIR`
         "#]],
     );
     fs::create_dir(&path).unwrap();

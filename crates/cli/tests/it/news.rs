@@ -82,14 +82,14 @@ fn every_form_of_cnn_qa_is_answered_alike() {
     };
     run(&["convert", "cnn", "set", "--skip-bad"]);
     run(&["convert", "set", "set.parquet"]);
-    run(&["train", "word-distance", "--data", "set", "-o", "model"]);
+    run(&["train", "word-distance", "set", "-o", "model"]);
     let answers: Vec<String> = ["set", "set.parquet", "cnn/questions/test/1.question"]
         .iter()
         .enumerate()
         .map(|(number, set)| {
             let output = format!("{number}.jsonl");
-            run(&["answer", "model", set, "-o", &output, "--on", "test"]);
-            run(&["evaluate", &output, "--questions", set, "--on", "test"]);
+            run(&["answer", "model", set, "-o", &output, "--split", "test"]);
+            run(&["evaluate", &output, "--questions", set, "--split", "test"]);
             fs::read_to_string(folder.path().join(output)).unwrap()
         })
         .collect();
@@ -110,8 +110,7 @@ fn questions_are_built_from_articles_and_joined_by_real_ones() {
         ["train", "train", "test"].iter().map(|split| article.replace("SPLIT", split)).collect();
     fs::write(folder.path().join("articles.jsonl"), lines.join("\n")).unwrap();
     let run = |arguments: &[&str]| goldilocks(folder.path(), arguments);
-    let build =
-        ["build", "--like", "cnn", "articles.jsonl", "--with", "cnn", "-o", "news", "--leads", "1"];
+    let build = ["build-news", "articles.jsonl", "--with", "cnn", "-o", "news", "--leads", "1"];
     expect![[r#"
         exit 1
         error: cnn/questions/training/2.question:5: the query has no blank: expected the word `@placeholder` once, found it 0 times
@@ -128,22 +127,12 @@ fn questions_are_built_from_articles_and_joined_by_real_ones() {
         news
         warning: cnn: 1 question left out as bad, the first: cnn/questions/training/2.question:5: the query has no blank: expected the word `@placeholder` once, found it 0 times
     "#]].assert_eq(&run(&[&build[..], &["--skip-bad"]].concat()));
-    expect![[r#"
-        exit 1
-        error: --classes: is about books: it can't be used with `--like cnn`
-    "#]]
-    .assert_eq(&run(&["build", "--like", "cnn", "--classes", "NE", "-o", "other"]));
-    expect![[r#"
-        exit 1
-        error: --leads: is about news articles: expected `--like cnn` with it
-    "#]]
-    .assert_eq(&run(&["build", "--leads", "2", "-o", "other"]));
     fs::write(folder.path().join("dry.jsonl"), r#"{"sentences":["no entity","at all"]}"#).unwrap();
     expect![[r#"
         exit 1
         error: no question could be built from 1 article: no entity (`@entity0`) of a lead sentence also occurs in the rest of its article
         hint: `--leads N` asks about more sentences
-    "#]].assert_eq(&run(&["build", "--like", "cnn", "dry.jsonl", "-o", "other"]));
+    "#]].assert_eq(&run(&["build-news", "dry.jsonl", "-o", "other"]));
 }
 
 #[test]
@@ -151,13 +140,22 @@ fn models_learn_from_one_set_and_answer_another() {
     let folder = TempDir::new().unwrap();
     layout(folder.path());
     let run = |arguments: &[&str]| goldilocks(folder.path(), arguments);
-    let said = run(&["build", "--like", "cnn", "-o", "news"]);
+    let said = run(&["build-news", "-o", "news"]);
     assert!(said.starts_with("exit 0\n"), "{said}");
-    let own = "title = 'Own'\ntables = ['cnn']\non = ['valid', 'test']\n[[rows]]\nmodel = 'memnn-window-selfsup'\n\
+    let own = "title = 'Own'\ntables = ['cnn']\nsplits = ['valid', 'test']\n[[rows]]\nmodel = 'memnn-window-selfsup'\n\
                settings = { dim = 8, epochs = 1 }\n";
     fs::write(folder.path().join("own.toml"), own).unwrap();
-    let reproduce =
-        ["reproduce", "--experiment", "own.toml", "--data", "news", "--answer", "cnn", "-o", "run"];
+    let reproduce = [
+        "reproduce",
+        "--experiment",
+        "own.toml",
+        "--questions",
+        "cnn",
+        "--train-on",
+        "news",
+        "-o",
+        "run",
+    ];
     let said = run(&reproduce);
     assert!(said.starts_with("exit 0\n"), "{said}");
     assert!(said.contains("n = 1 "), "one question a split: {said}");

@@ -66,14 +66,14 @@ fn a_compact_form_keeps_what_its_builder_said_and_tells_what_was_done_since() {
     let folder = TempDir::new().unwrap();
     goldilocks(folder.path(), &["build", "-o", "set", "--seed", "5"]);
     goldilocks(folder.path(), &["convert", "set", "same"]);
-    goldilocks(folder.path(), &["convert", "same", "some", "--on", "test", "--class", "NE"]);
+    goldilocks(folder.path(), &["convert", "same", "some", "--split", "test", "--class", "NE"]);
     let manifest = |name: &str| -> toml::Table {
         let text = fs::read_to_string(folder.path().join(name).join("manifest.toml")).unwrap();
         text.parse().unwrap()
     };
     assert_eq!(manifest("same"), manifest("set"));
     let some = manifest("some");
-    assert_eq!(some["converted"].to_string(), r#"{ class = "NE", on = ["test"] }"#);
+    assert_eq!(some["converted"].to_string(), r#"{ class = "NE", splits = ["test"] }"#);
     assert_eq!((&some["books"], &some["seed"]), (&manifest("set")["books"], &5.into()));
     assert_ne!(some["set"], manifest("set")["set"]);
 }
@@ -83,13 +83,13 @@ fn splits_and_class_are_chosen_the_same_way_by_every_command_that_reads_predicti
     let folder = TempDir::new().unwrap();
     let run = |line: &str| goldilocks(folder.path(), &line.split(' ').collect::<Vec<_>>());
     run("build -o set");
-    run("train word-distance --data set -o model --set max_penalty=5");
+    run("train word-distance set -o model --set max_penalty=5");
     run("answer model set -o deep/a.jsonl");
     let twice = run("answer model set ./set -o b.jsonl");
     assert!(twice.contains("error: ./set: is named twice"), "{twice}");
-    let both = run("evaluate deep/a.jsonl --on valid,test");
+    let both = run("evaluate deep/a.jsonl --split valid,test");
     assert!(both.contains("jsonl, valid") && both.contains("jsonl, test"), "{both}");
-    let all = "--questions set --on valid --class NE";
+    let all = "--questions set --split valid --class NE";
     let evaluated = run(&format!("evaluate deep/a.jsonl {all}"));
     let compared = run(&format!("compare deep/a.jsonl deep/a.jsonl {all}"));
     let combined = run(&format!("combine deep/a.jsonl {all} -o ne.jsonl"));
@@ -109,7 +109,7 @@ fn splits_and_class_are_chosen_the_same_way_by_every_command_that_reads_predicti
     let counted: Vec<_> = class_and_n.filter(|cell| !cell[1].is_empty()).collect();
     assert_eq!(counted.iter().map(|cell| cell[0]).collect::<Vec<_>>(), ["NE"], "{table}");
     // Answers to one class alone are whole when that class is asked for.
-    run("answer model set -o one.jsonl --on valid --class NE");
+    run("answer model set -o one.jsonl --split valid --class NE");
     let one = run(&format!("evaluate one.jsonl {all}"));
     assert_eq!(one.replace("one.jsonl", "deep/a.jsonl"), evaluated);
 }
@@ -186,7 +186,7 @@ fn killed_answers_are_kept_and_resumed() {
     run("build -o set");
     // A network that reads contexts of 20 sentences takes seconds to answer.
     let small = "--set dim=64 --set epochs=1 --set samples=50 --set streams=16 --set steps=20";
-    run(&format!("train lstm-context-query --data set -o model --device cpu {small}"));
+    run(&format!("train lstm-context-query set -o model --device cpu {small}"));
     run("answer model set -o whole.jsonl --device cpu");
     let partial = folder.path().join("killed.jsonl.partial");
     let n_lines = || fs::read_to_string(&partial).map_or(0, |text| text.matches('\n').count());
@@ -213,10 +213,31 @@ fn a_second_run_has_nothing_to_do() {
     let folder = TempDir::new().unwrap();
     let first = goldilocks(folder.path(), &["reproduce", "validation"]);
     let second = goldilocks(folder.path(), &["reproduce", "validation"]);
-    assert!(first.contains("Done in"), "{first}");
+    assert!(first.contains("Done after"), "{first}");
     assert!(second.contains("Everything is up to date"), "{second}");
     let table = |said: &str| said.lines().filter(|line| !line.contains(" s")).count();
     assert!(table(&first) > 5);
     let quiet = goldilocks(folder.path(), &["reproduce", "validation", "--quiet"]);
     assert!(first.contains(quiet.trim_start_matches("exit 0\n")), "{quiet}");
+}
+
+#[test]
+fn training_prints_a_line_per_epoch_and_the_model_keeps_its_curve() {
+    let folder = TempDir::new().unwrap();
+    let run = |line: &str| goldilocks(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    run("build -o set");
+    let line = "train embedding-query set --set dim=8 --set epochs=2";
+    let said = run(&format!("{line} -o model"));
+    let epochs: Vec<&str> = said.lines().filter(|line| line.starts_with("epoch ")).collect();
+    assert_eq!(epochs.len(), 2, "{said}");
+    let first: Vec<&str> = epochs[0].split("  ").collect();
+    assert_eq!((first.len(), first[0]), (4, "epoch 1/2"), "{said}");
+    assert!(first[1].starts_with("loss ") && first[2].ends_with(" (best)"), "{said}");
+    assert!(first[2].starts_with("valid .") && first[3].ends_with(" questions/s"), "{said}");
+    let curve = fs::read_to_string(folder.path().join("model/training.jsonl")).unwrap();
+    assert!(curve.starts_with("{\"epoch\":1,\"loss\":"), "{curve}");
+    assert_eq!(curve.lines().count(), 2);
+    let quiet = run(&format!("{line} -o quiet -q"));
+    assert_eq!(quiet, "exit 0\n");
+    assert_eq!(fs::read_to_string(folder.path().join("quiet/training.jsonl")).unwrap(), curve);
 }

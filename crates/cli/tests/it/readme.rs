@@ -31,7 +31,7 @@ fn console_blocks_are_true() {
             }
         }
     }
-    assert!(n_commands > 5, "only {n_commands} commands are documented");
+    assert!(n_commands >= 5, "only {n_commands} commands are documented");
 }
 
 fn console_blocks(text: &str) -> Vec<String> {

@@ -8,6 +8,7 @@ pub fn goldilocks(folder: &Path, arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_goldilocks"))
         .args(arguments)
         .current_dir(folder)
+        .env_remove("COLUMNS")
         .output()
         .expect("the program can be started");
     let text = format!(

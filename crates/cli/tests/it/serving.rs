@@ -69,7 +69,7 @@ impl Drop for Serving {
 pub fn make_study(folder: &Path, settings: &str) {
     let said = goldilocks(folder, &["build", "-o", "tales"]);
     assert!(said.starts_with("exit 0\n"), "{said}");
-    let create = ["study", "create", "study.db", "--questions", "tales"];
+    let create = ["study", "create", "study.db", "tales"];
     let settings = settings.split_whitespace();
     let said = goldilocks(folder, &create.into_iter().chain(settings).collect::<Vec<_>>());
     assert!(said.starts_with("exit 0\n"), "{said}");

@@ -24,16 +24,16 @@ const PICTURES: [&str; 3] = [".jpg}", ".png}", ".gif}"];
 /// The pieces in brackets that start in a stretch of the text.
 pub(super) fn find(text: &str, body: Range<usize>) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
-    let mut place = body.start;
-    while let Some(found) = text[place..body.end].find(['[', '{']) {
-        let start = place + found;
+    let mut position = body.start;
+    while let Some(found) = text[position..body.end].find(['[', '{']) {
+        let start = position + found;
         let rest = &text[start..body.end];
         match if rest.starts_with('[') { bracketed(rest) } else { braced(rest) } {
             Some(length) => {
                 pieces.push(start..start + length);
-                place = start + length;
+                position = start + length;
             }
-            None => place = start + 1,
+            None => position = start + 1,
         }
     }
     pieces
@@ -47,14 +47,14 @@ fn bracketed(text: &str) -> Option<usize> {
     };
     OPENINGS.iter().find(|opening| starts_with(opening))?;
     let mut depth = 0;
-    for (place, byte) in text.bytes().enumerate().take(LONGEST) {
+    for (position, byte) in text.bytes().enumerate().take(LONGEST) {
         match byte {
             b'[' => depth += 1,
             b']' => depth -= 1,
             _ => {}
         }
         if depth == 0 {
-            return Some(place + 1);
+            return Some(position + 1);
         }
     }
     None

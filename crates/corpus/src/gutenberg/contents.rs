@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::lines::Lines;
+use crate::lines::Lines;
 
 const HEADINGS: [&str; 9] = [
     "contents",
@@ -27,13 +27,13 @@ pub(super) fn find(lines: &Lines<'_>, body: Range<usize>) -> Vec<Range<usize>> {
     const NEAR: usize = 400;
     let near = body.end.min(body.start + NEAR.max(body.len() / 10));
     let mut lists = Vec::new();
-    let mut place = body.start;
-    while let Some(heading) = (place..near).find(|&line| is_heading(lines, line)) {
+    let mut position = body.start;
+    while let Some(heading) = (position..near).find(|&line| is_heading(lines, line)) {
         let end = list_end(lines, heading + 1..body.end);
-        place = heading + 1;
+        position = heading + 1;
         if let Some(end) = end {
             lists.push(heading..end);
-            place = end;
+            position = end;
         }
     }
     lists

@@ -74,7 +74,7 @@ impl Casing {
     }
 
     /// The habit of the book with a word, without one occurrence of the given token.
-    pub fn elsewhere(&self, token: &str, setting: Setting) -> CaseHabit {
+    pub fn habit(&self, token: &str, setting: Setting) -> CaseHabit {
         let word = self.words.get(&token.to_lowercase());
         let mut counts = word.map_or([0; 3], |word| self.counts[word.index()]);
         if let Some(form) = form(token, setting) {
@@ -108,10 +108,10 @@ mod tests {
         let mut casing = Casing::default();
         casing.count("Bear", INSIDE, 1);
         casing.count("bear", INSIDE, 1);
-        assert_eq!(casing.elsewhere("Bear", INSIDE), CaseHabit::RarelyButLower);
-        assert_eq!(casing.elsewhere("bear", INSIDE), CaseHabit::RarelyButCapital);
-        assert_eq!(casing.elsewhere("Bear", INITIAL), CaseHabit::Mixed);
-        assert_eq!(casing.elsewhere("Wolf", INSIDE), CaseHabit::Unknown);
+        assert_eq!(casing.habit("Bear", INSIDE), CaseHabit::RarelyButLower);
+        assert_eq!(casing.habit("bear", INSIDE), CaseHabit::RarelyButCapital);
+        assert_eq!(casing.habit("Bear", INITIAL), CaseHabit::Mixed);
+        assert_eq!(casing.habit("Wolf", INSIDE), CaseHabit::Unknown);
     }
 
     #[test]
@@ -120,7 +120,7 @@ mod tests {
         casing.count("Bear", HEADING, 5);
         casing.count("BEAR", INSIDE, 5);
         casing.count("''", INSIDE, 5);
-        assert_eq!(casing.elsewhere("Bear", INSIDE), CaseHabit::Unknown);
-        assert_eq!(casing.elsewhere("''", INSIDE), CaseHabit::Unknown);
+        assert_eq!(casing.habit("Bear", INSIDE), CaseHabit::Unknown);
+        assert_eq!(casing.habit("''", INSIDE), CaseHabit::Unknown);
     }
 }

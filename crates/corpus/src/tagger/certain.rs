@@ -7,14 +7,14 @@ use base::Vocabulary;
 
 /// Words with the tag that they always get.
 #[derive(Default)]
-pub struct Certain {
+pub struct CertainWords {
     /// The words, in order of first appearance.
     pub words: Vocabulary,
     /// For each word the index of its tag.
     pub tags: Vec<u8>,
 }
 
-impl Certain {
+impl CertainWords {
     /// Finds the words that occur at least `min_count` times, with the same tag in at least that
     /// share of them.
     pub fn learn(
@@ -43,7 +43,7 @@ impl Certain {
         certain
     }
 
-    /// The tag of a word that always has the same.
+    /// The tag of a word, if it is always the same.
     pub fn get(&self, word: &str) -> Option<u8> {
         self.words.get(word).map(|id| self.tags[id.index()])
     }
@@ -67,8 +67,8 @@ mod tests {
             [word("the", "DT"), word("bear", "NN"), word("round", "IN"), word("ran", "VBN")],
         ]
         .concat();
-        let learn = |share| Certain::learn(&[&sentence], |word| word.pos.index(), 3, share);
-        let name = |certain: &Certain, word| {
+        let learn = |share| CertainWords::learn(&[&sentence], |word| word.pos.index(), 3, share);
+        let name = |certain: &CertainWords, word| {
             certain.get(word).and_then(|tag| PartOfSpeech::from_index(tag.into())).map(|t| t.name())
         };
         let strict = learn(1.0);

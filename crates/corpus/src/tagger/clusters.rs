@@ -3,7 +3,7 @@
 //! The exchange algorithm of Martin, Liermann & Ney (1998), *Algorithms for bigram and trigram word
 //! clustering*: each word in turn moves to the class that makes the text most likely under a bigram
 //! model of classes, until a number of rounds is done. Input: how often each word follows each
-//! other. Output: one class a word.
+//! other. Output: one class per word.
 
 use rayon::prelude::*;
 
@@ -69,7 +69,7 @@ struct Exchange<'a> {
     class: Vec<u16>,
     /// How often a word of the row's class comes before one of the column's class.
     pairs: Vec<u32>,
-    /// The same the other way round, so that both are read along a row.
+    /// The transpose of `pairs`, so that both are read along a row.
     pairs_back: Vec<u32>,
     /// Row sums and column sums of `pairs`.
     first: Vec<u32>,
@@ -88,7 +88,7 @@ struct Neighbours {
 }
 
 impl<'a> Exchange<'a> {
-    /// Starts with words dealt out to the classes in turn.
+    /// Starts with word 0 in class 0, word 1 in class 1 and so on, in a cycle.
     fn new(bigrams: &'a Bigrams, n_classes: usize) -> Self {
         let mut exchange = Self {
             bigrams,

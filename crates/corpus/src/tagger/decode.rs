@@ -3,7 +3,7 @@
 use super::{
     described_book::DescribedBook,
     description::{Description, OUTSIDE},
-    templates::{NO_TAG, PLACES, Templates, Window},
+    templates::{NO_TAG, Templates, WINDOW, Window},
     weights::{Scores, Weights},
 };
 
@@ -16,7 +16,7 @@ pub fn decode<const L: usize, T: Templates<L>>(
     pos: &[Vec<u8>],
     weights: &Weights<L>,
 ) -> Tags {
-    let singles: Vec<[Scores<L>; PLACES]> =
+    let singles: Vec<[Scores<L>; WINDOW]> =
         book.descriptions.iter().map(|word| single_scores::<L, T>(word, weights)).collect();
     let outside = single_scores::<L, T>(&OUTSIDE, weights);
 
@@ -29,10 +29,10 @@ pub fn decode<const L: usize, T: Templates<L>>(
                 let window = window(book, sentence, pos, word_idx);
                 let mut scores = [0; L];
                 scores[0] = T::HEAD_START;
-                for place in 0..PLACES {
-                    let word = (word_idx + place).checked_sub(2).and_then(|at| sentence.get(at));
+                for position in 0..WINDOW {
+                    let word = (word_idx + position).checked_sub(2).and_then(|at| sentence.get(at));
                     let single = word.map_or(&outside, |&word| &singles[word as usize]);
-                    for (score, weight) in scores.iter_mut().zip(&single[place]) {
+                    for (score, weight) in scores.iter_mut().zip(&single[position]) {
                         *score += weight;
                     }
                 }
@@ -54,12 +54,12 @@ pub fn decode<const L: usize, T: Templates<L>>(
 fn single_scores<const L: usize, T: Templates<L>>(
     word: &Description,
     weights: &Weights<L>,
-) -> [Scores<L>; PLACES] {
-    let mut scores = [[0; L]; PLACES];
+) -> [Scores<L>; WINDOW] {
+    let mut scores = [[0; L]; WINDOW];
     let mut features = Vec::new();
-    for (place, scores) in scores.iter_mut().enumerate() {
+    for (position, scores) in scores.iter_mut().enumerate() {
         features.clear();
-        T::single(word, place, &mut features);
+        T::single(word, position, &mut features);
         weights.add(&features, scores);
     }
     scores
@@ -72,12 +72,12 @@ pub fn window<'a>(
     pos: &[u8],
     word_idx: usize,
 ) -> Window<'a> {
-    let words = std::array::from_fn(|place| {
-        let word = (word_idx + place).checked_sub(2).and_then(|at| sentence.get(at));
+    let words = std::array::from_fn(|position| {
+        let word = (word_idx + position).checked_sub(2).and_then(|at| sentence.get(at));
         word.map_or(&OUTSIDE, |&word| &book.descriptions[word as usize])
     });
-    let pos = std::array::from_fn(|place| {
-        (word_idx + place).checked_sub(1).and_then(|at| pos.get(at)).copied().unwrap_or(NO_TAG)
+    let pos = std::array::from_fn(|position| {
+        (word_idx + position).checked_sub(1).and_then(|at| pos.get(at)).copied().unwrap_or(NO_TAG)
     });
     Window { words, pos }
 }

@@ -2,7 +2,7 @@
 //!
 //! Input: sentences of tokens. Output: sentences of indices into a list of [`Description`]s. A book
 //! repeats its words about ten times, so everything that depends on one word alone, its weights
-//! included, is worked out ten times less often.
+//! included, is computed ten times less often.
 
 use super::{
     casing::Casing,
@@ -11,9 +11,9 @@ use super::{
 };
 use base::Vocabulary;
 
-/// Sentences of descriptions.
+/// A book whose sentences are lists of [`Description`]s, by index.
 pub struct DescribedBook {
-    /// The distinct descriptions.
+    /// One per distinct token and setting.
     pub descriptions: Vec<Description>,
     /// The index in `descriptions` of each token.
     pub sentences: Vec<Vec<u32>>,
@@ -68,8 +68,8 @@ impl Kinds {
         if word.index() == self.numbers.len() {
             self.numbers.push([NEW; 4]);
         }
-        let place = usize::from(setting.initial) * 2 + usize::from(setting.heading);
-        let number = &mut self.numbers[word.index()][place];
+        let setting_index = usize::from(setting.initial) * 2 + usize::from(setting.heading);
+        let number = &mut self.numbers[word.index()][setting_index];
         if *number == NEW {
             *number = self.kinds.len() as u32;
             self.kinds.push((word.0, setting, 0));
@@ -86,7 +86,7 @@ impl Kinds {
         }
         let describe = |&(word, setting, _): &(u32, Setting, u32)| {
             let word = words[word as usize];
-            Description::new(word, setting, casing.elsewhere(word, setting), lexicon)
+            Description::new(word, setting, casing.habit(word, setting), lexicon)
         };
         self.kinds.iter().map(describe).collect()
     }

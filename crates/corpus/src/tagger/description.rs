@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn capitals_are_told_apart() {
+    fn capitals_are_distinguished() {
         assert!(is_capitalised("Ada") && !is_all_capitals("Ada"));
         assert!(is_all_capitals("ADA") && is_all_capitals("A.B.") && !is_all_capitals("I"));
         assert!(!is_capitalised("'tis") && !is_all_capitals("42") && !is_capitalised(""));

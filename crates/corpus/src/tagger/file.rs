@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     Tagger,
-    certain::Certain,
+    certain::CertainWords,
     lexicon::Lexicon,
     weights::{Entry, MAX_ENTRIES, Weights},
 };
@@ -172,10 +172,10 @@ impl<'a> Reader<'a> {
         Ok(Lexicon { known, fine, coarse, pos, entity })
     }
 
-    fn certain(&mut self, n_tags: usize) -> Result<Certain, Reason> {
+    fn certain(&mut self, n_tags: usize) -> Result<CertainWords, Reason> {
         let words = self.words()?;
         let tags = self.tags(words.len(), n_tags)?.to_vec();
-        Ok(Certain { words, tags })
+        Ok(CertainWords { words, tags })
     }
 
     fn tags(&mut self, count: usize, n_tags: usize) -> Result<&'a [u8], Reason> {
@@ -252,7 +252,7 @@ mod tests {
             }
             vocabulary
         };
-        let certain = |tag| Certain { words: words(&["the"]), tags: vec![tag] };
+        let certain = |tag| CertainWords { words: words(&["the"]), tags: vec![tag] };
         let entry = |tag, weight| Entry { tag, weight };
         Tagger {
             lexicon: Lexicon {

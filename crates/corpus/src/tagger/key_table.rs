@@ -19,7 +19,7 @@ struct Slot {
 const EMPTY: Slot = Slot { key: 0, row: u32::MAX };
 
 impl KeyTable {
-    /// An empty table with room for that many keys.
+    /// An empty table that holds this many keys without growing.
     pub fn with_capacity(keys: usize) -> Self {
         let n_slots = (keys.max(8) * 4 / 3 + 1).next_power_of_two();
         Self { slots: vec![EMPTY; n_slots], len: 0, shift: 32 - n_slots.trailing_zeros() }
@@ -28,7 +28,7 @@ impl KeyTable {
     /// The row of a key.
     #[inline]
     pub fn get(&self, key: u32) -> Option<u32> {
-        let slot = self.slots[self.place(key)];
+        let slot = self.slots[self.slot_of(key)];
         (slot.row != u32::MAX).then_some(slot.row)
     }
 
@@ -61,30 +61,30 @@ impl KeyTable {
         if 4 * (self.len + 1) > 3 * self.slots.len() {
             self.grow();
         }
-        let place = self.place(key);
-        if self.slots[place].row == u32::MAX {
-            self.slots[place] = Slot { key, row };
+        let index = self.slot_of(key);
+        if self.slots[index].row == u32::MAX {
+            self.slots[index] = Slot { key, row };
             self.len += 1;
         }
-        &mut self.slots[place].row
+        &mut self.slots[index].row
     }
 
     /// The slot that holds the key, or the empty one where it belongs.
     #[inline]
-    fn place(&self, key: u32) -> usize {
+    fn slot_of(&self, key: u32) -> usize {
         let mask = self.slots.len() - 1;
-        let mut place = (key >> self.shift) as usize;
-        while self.slots[place].row != u32::MAX && self.slots[place].key != key {
-            place = (place + 1) & mask;
+        let mut index = (key >> self.shift) as usize;
+        while self.slots[index].row != u32::MAX && self.slots[index].key != key {
+            index = (index + 1) & mask;
         }
-        place
+        index
     }
 
     fn grow(&mut self) {
         let mut larger = Self::with_capacity(2 * self.len);
         for slot in self.slots.iter().filter(|slot| slot.row != u32::MAX) {
-            let place = larger.place(slot.key);
-            larger.slots[place] = *slot;
+            let index = larger.slot_of(slot.key);
+            larger.slots[index] = *slot;
         }
         larger.len = self.len;
         *self = larger;

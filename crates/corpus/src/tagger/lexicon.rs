@@ -1,7 +1,7 @@
 //! What the tagger knows of single words: which ones it met often, their clusters, and the words
 //! that have one tag only. Input: tagged sentences. Output: [`Lexicon`].
 
-use super::{certain::Certain, clusters::Bigrams};
+use super::{certain::CertainWords, clusters::Bigrams};
 use crate::Word;
 use base::Vocabulary;
 
@@ -15,14 +15,14 @@ pub struct Lexicon {
     /// For each known word its class among the few large clusters.
     pub(super) coarse: Vec<u16>,
     /// Words of one part of speech.
-    pub(super) pos: Certain,
+    pub(super) pos: CertainWords,
     /// Words of one entity class, most of them outside mentions.
-    pub(super) entity: Certain,
+    pub(super) entity: CertainWords,
 }
 
 /// How the words of the training books become what the tagger knows of single words.
 #[derive(Clone, Debug)]
-pub struct LexiconRecipe {
+pub struct LexiconConfig {
     /// A word is known when it occurs this often, lower-cased, in the training books.
     pub min_count: u32,
     /// Number of small clusters, 1 to 65,535.
@@ -39,7 +39,7 @@ pub struct LexiconRecipe {
     pub certain_entity: f64,
 }
 
-impl Default for LexiconRecipe {
+impl Default for LexiconConfig {
     fn default() -> Self {
         Self {
             min_count: 5,
@@ -55,20 +55,21 @@ impl Default for LexiconRecipe {
 
 impl Lexicon {
     /// Learns the words of tagged sentences.
-    pub fn learn(sentences: &[&[Word]], recipe: &LexiconRecipe) -> Self {
-        let (known, numbers) = known_words(sentences, recipe.min_count);
+    pub fn learn(sentences: &[&[Word]], config: &LexiconConfig) -> Self {
+        let (known, numbers) = known_words(sentences, config.min_count);
         let bigrams = Bigrams::count(&numbers, known.len() + N_SPECIAL);
         let (mut fine, mut coarse) = rayon::join(
-            || bigrams.classes(recipe.n_fine, recipe.rounds),
-            || bigrams.classes(recipe.n_coarse, recipe.rounds),
+            || bigrams.classes(config.n_fine, config.rounds),
+            || bigrams.classes(config.n_coarse, config.rounds),
         );
         fine.drain(..N_SPECIAL);
         coarse.drain(..N_SPECIAL);
-        let share = recipe.certain_pos;
-        let pos = Certain::learn(sentences, |word| word.pos.index(), recipe.certain_count, share);
-        let share = recipe.certain_entity;
+        let share = config.certain_pos;
+        let pos =
+            CertainWords::learn(sentences, |word| word.pos.index(), config.certain_count, share);
+        let share = config.certain_entity;
         let entity =
-            Certain::learn(sentences, |word| word.entity.index(), recipe.certain_count, share);
+            CertainWords::learn(sentences, |word| word.entity.index(), config.certain_count, share);
         Self { known, fine, coarse, pos, entity }
     }
 
@@ -134,8 +135,8 @@ mod tests {
         };
         let sentences = ["The bear sat", "the Bear ran", "a wolf ran"].map(sentence);
         let sentences: Vec<&[Word]> = sentences.iter().map(Vec::as_slice).collect();
-        let recipe = LexiconRecipe { min_count: 2, n_fine: 3, n_coarse: 1, ..Default::default() };
-        let lexicon = Lexicon::learn(&sentences, &recipe);
+        let config = LexiconConfig { min_count: 2, n_fine: 3, n_coarse: 1, ..Default::default() };
+        let lexicon = Lexicon::learn(&sentences, &config);
 
         // All occur twice; the order is that of the letters.
         assert_eq!(lexicon.known.iter().collect::<Vec<_>>(), ["bear", "ran", "the"]);
@@ -147,6 +148,6 @@ mod tests {
 
     #[test]
     fn no_books_make_an_empty_lexicon() {
-        assert!(Lexicon::learn(&[], &LexiconRecipe::default()).known.is_empty());
+        assert!(Lexicon::learn(&[], &LexiconConfig::default()).known.is_empty());
     }
 }

@@ -50,7 +50,7 @@ impl<const L: usize> Perceptron<L> {
         scores
     }
 
-    /// Counts a step.
+    /// Counts a step: means of weights are taken over all steps.
     pub fn advance(&mut self) {
         self.step += 1;
     }

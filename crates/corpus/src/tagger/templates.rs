@@ -12,12 +12,12 @@ use super::{
 };
 
 /// The number of positions around a word that features look at, its own included.
-pub const PLACES: usize = 5;
+pub const WINDOW: usize = 5;
 
 /// The surroundings of the word to be tagged.
 pub struct Window<'a> {
     /// The words at positions −2 … +2.
-    pub words: [&'a Description; PLACES],
+    pub words: [&'a Description; WINDOW],
     /// Parts of speech at positions −1, 0, +1; the tagger of entities alone reads them.
     pub pos: [u8; 3],
 }
@@ -32,7 +32,7 @@ pub trait Templates<const L: usize> {
     const HEAD_START: i16;
 
     /// Features of the word at a position (0 is −2) alone.
-    fn single(word: &Description, place: usize, features: &mut Vec<u32>);
+    fn single(word: &Description, position: usize, features: &mut Vec<u32>);
 
     /// Features of several words.
     fn joint(window: &Window, features: &mut Vec<u32>);
@@ -59,9 +59,9 @@ impl Templates<POS_LANES> for PartsOfSpeech {
     const TAGS: usize = crate::PartOfSpeech::COUNT;
     const HEAD_START: i16 = 0;
 
-    fn single(word: &Description, place: usize, features: &mut Vec<u32>) {
-        let template = shared(word, place, features);
-        if place == 2 {
+    fn single(word: &Description, position: usize, features: &mut Vec<u32>) {
+        let template = shared(word, position, features);
+        if position == 2 {
             features.push(key2(template + 3, word.word, word.initial()));
             for (length, suffix) in present(&word.suffixes) {
                 features.push(key1(template + 4 + length, suffix));
@@ -76,7 +76,7 @@ impl Templates<POS_LANES> for PartsOfSpeech {
             features.push(key2(template + 16, word.suffixes[2], word.capital_or_initial()));
             features.push(key2(template + 17, word.suffixes[1], word.casing));
         }
-        if place == 1 || place == 3 {
+        if position == 1 || position == 3 {
             features.push(key1(template + 18, word.suffixes[2]));
             features.push(key1(template + 19, word.coarse));
             features.push(key2(template + 20, word.casing, word.capitals()));
@@ -128,11 +128,11 @@ impl Templates<POS_LANES> for PartsOfSpeech {
 
 /// The features of a single word that both tag sets share; returns the number of the position's first
 /// template.
-fn shared(word: &Description, place: usize, features: &mut Vec<u32>) -> u64 {
-    let template = 32 * place as u64;
+fn shared(word: &Description, position: usize, features: &mut Vec<u32>) -> u64 {
+    let template = 32 * position as u64;
     features.push(key1(template, word.lower));
     features.push(key1(template + 1, word.fine));
-    if place == 2 {
+    if position == 2 {
         features.push(key1(template + 2, 0));
     }
     template
@@ -153,9 +153,9 @@ impl Templates<ENTITY_LANES> for Entities {
     // are at their best.
     const HEAD_START: i16 = 120;
 
-    fn single(word: &Description, place: usize, features: &mut Vec<u32>) {
-        let template = shared(word, place, features);
-        if place == 2 {
+    fn single(word: &Description, position: usize, features: &mut Vec<u32>) {
+        let template = shared(word, position, features);
+        if position == 2 {
             features.push(key2(template + 3, word.lower, word.capital_or_initial()));
             for (length, suffix) in present(&word.suffixes) {
                 features.push(key2(template + 4 + length, suffix, word.capital()));
@@ -167,7 +167,7 @@ impl Templates<ENTITY_LANES> for Entities {
             features.push(key2(template + 13, word.fine, word.capital_or_initial()));
             features.push(key1(template + 14, word.coarse));
         }
-        if place == 1 || place == 3 {
+        if position == 1 || position == 3 {
             features.push(key1(template + 15, word.suffixes[2]));
             features.push(key2(template + 16, word.lower, word.capital_or_initial()));
             features.push(key1(template + 17, word.shape));

@@ -1,8 +1,8 @@
-//! The recipe of the weights: tagged books → [`Tagger`].
+//! Training: tagged books → [`Tagger`].
 //!
 //! First the words (known ones, clusters, words of one tag), then the weights for parts of speech,
 //! then, on the tags that those give, the weights for entities. The bytes depend on the books,
-//! their order and the recipe alone.
+//! their order and the configuration alone.
 
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
@@ -12,29 +12,29 @@ use super::{
     Tagger,
     decode::{Tags, best_tag, decode, tags_before, window},
     described_book::DescribedBook,
-    lexicon::{Lexicon, LexiconRecipe},
+    lexicon::{Lexicon, LexiconConfig},
     perceptron::Perceptron,
-    templates::{ENTITY_LANES, Entities, PLACES, POS_LANES, PartsOfSpeech, Templates},
+    templates::{ENTITY_LANES, Entities, POS_LANES, PartsOfSpeech, Templates, WINDOW},
     weights::Weights,
 };
 use crate::{Book, Word};
 
 /// Settings of the training; the shipped weights were made with the defaults.
 #[derive(Clone, Debug)]
-pub struct Recipe {
-    /// Words and clusters.
-    pub lexicon: LexiconRecipe,
-    /// Perceptron for parts of speech.
-    pub pos: PerceptronRecipe,
-    /// Perceptron for entities.
-    pub entity: PerceptronRecipe,
+pub struct TrainingConfig {
+    /// Which words are known, and how they are clustered.
+    pub lexicon: LexiconConfig,
+    /// The perceptron for parts of speech.
+    pub pos: PerceptronConfig,
+    /// The perceptron for entities, on top of them.
+    pub entity: PerceptronConfig,
     /// Decides the order of the sentences.
     pub seed: u64,
 }
 
 /// Settings of one perceptron.
 #[derive(Clone, Debug)]
-pub struct PerceptronRecipe {
+pub struct PerceptronConfig {
     /// How often it goes through all books.
     pub epochs: usize,
     /// A feature gets weights after this many mistakes.
@@ -43,18 +43,18 @@ pub struct PerceptronRecipe {
     pub n_weights: usize,
 }
 
-impl Default for Recipe {
+impl Default for TrainingConfig {
     fn default() -> Self {
         Self {
-            lexicon: LexiconRecipe::default(),
-            pos: PerceptronRecipe { epochs: 6, min_mistakes: 3, n_weights: 1_650_000 },
-            entity: PerceptronRecipe { epochs: 5, min_mistakes: 3, n_weights: 650_000 },
+            lexicon: LexiconConfig::default(),
+            pos: PerceptronConfig { epochs: 6, min_mistakes: 3, n_weights: 1_650_000 },
+            entity: PerceptronConfig { epochs: 5, min_mistakes: 3, n_weights: 650_000 },
             seed: 1,
         }
     }
 }
 
-/// A sign of life during training.
+/// What training has just finished.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Progress {
     /// Words are counted and clustered.
@@ -63,23 +63,27 @@ pub enum Progress {
     PartsOfSpeech {
         /// The epoch that has ended.
         epoch: usize,
-        /// The share of words that it tagged rightly before learning from them.
+        /// The share of words that it tagged correctly before learning from them.
         accuracy: f64,
     },
     /// The same for entities.
     Entities {
         /// The epoch that has ended.
         epoch: usize,
-        /// The share of words that it tagged rightly before learning from them.
+        /// The share of words that it tagged correctly before learning from them.
         accuracy: f64,
     },
 }
 
 /// Learns a tagger from tagged books.
-pub fn train(books: &[Book], recipe: &Recipe, mut progress: impl FnMut(Progress)) -> Tagger {
+pub fn train(
+    books: &[Book],
+    config: &TrainingConfig,
+    mut progress: impl FnMut(Progress),
+) -> Tagger {
     let sentences: Vec<&[Word]> =
         books.iter().flat_map(|book| book.sentences.iter().map(Vec::as_slice)).collect();
-    let lexicon = Lexicon::learn(&sentences, &recipe.lexicon);
+    let lexicon = Lexicon::learn(&sentences, &config.lexicon);
     progress(Progress::Lexicon);
 
     let describe = |book: &Book| {
@@ -92,9 +96,10 @@ pub fn train(books: &[Book], recipe: &Recipe, mut progress: impl FnMut(Progress)
         books.iter().map(|book| book.sentences.iter().map(sentence).collect()).collect()
     };
 
-    let lesson = Lesson { books: &described, pos: &[], gold: &gold(|word| word.pos.index() as u8) };
+    let data =
+        TrainingData { books: &described, pos: &[], gold: &gold(|word| word.pos.index() as u8) };
     let pos =
-        lesson.learn::<POS_LANES, PartsOfSpeech>(&recipe.pos, recipe.seed, |epoch, accuracy| {
+        data.learn::<POS_LANES, PartsOfSpeech>(&config.pos, config.seed, |epoch, accuracy| {
             progress(Progress::PartsOfSpeech { epoch, accuracy });
         });
 
@@ -102,28 +107,31 @@ pub fn train(books: &[Book], recipe: &Recipe, mut progress: impl FnMut(Progress)
         .par_iter()
         .map(|book| decode::<POS_LANES, PartsOfSpeech>(book, &[], &pos))
         .collect();
-    let lesson =
-        Lesson { books: &described, pos: &tags, gold: &gold(|word| word.entity.index() as u8) };
+    let data = TrainingData {
+        books: &described,
+        pos: &tags,
+        gold: &gold(|word| word.entity.index() as u8),
+    };
     let entity =
-        lesson.learn::<ENTITY_LANES, Entities>(&recipe.entity, recipe.seed, |epoch, accuracy| {
+        data.learn::<ENTITY_LANES, Entities>(&config.entity, config.seed, |epoch, accuracy| {
             progress(Progress::Entities { epoch, accuracy });
         });
     Tagger { lexicon, pos, entity }
 }
 
 /// What a perceptron learns from.
-struct Lesson<'a> {
+struct TrainingData<'a> {
     books: &'a [DescribedBook],
     /// Parts of speech of the books, where the templates read them.
     pos: &'a [Tags],
-    /// The right tags.
+    /// The tags to learn.
     gold: &'a [Tags],
 }
 
-impl Lesson<'_> {
+impl TrainingData<'_> {
     fn learn<const L: usize, T: Templates<L>>(
         &self,
-        recipe: &PerceptronRecipe,
+        config: &PerceptronConfig,
         seed: u64,
         mut progress: impl FnMut(usize, f64),
     ) -> Weights<L> {
@@ -134,9 +142,10 @@ impl Lesson<'_> {
             .flat_map(|(book, tags)| (0..tags.len()).map(move |sentence| (book, sentence)))
             .collect();
         let n_words: usize = self.gold.iter().flatten().map(Vec::len).sum();
+        // Chosen: not a stream of `base::seeds`, because the shipped weights were made with this one.
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut perceptron = Perceptron::<L>::new(recipe.min_mistakes);
-        for epoch in 1..=recipe.epochs {
+        let mut perceptron = Perceptron::<L>::new(config.min_mistakes);
+        for epoch in 1..=config.epochs {
             order.shuffle(&mut rng);
             let mut n_right = 0;
             for &(book, sentence) in &order {
@@ -144,10 +153,10 @@ impl Lesson<'_> {
             }
             progress(epoch, n_right as f64 / n_words.max(1) as f64);
         }
-        perceptron.finish(recipe.n_weights)
+        perceptron.finish(config.n_weights)
     }
 
-    /// Learns from a sentence; returns how many words were tagged rightly.
+    /// Learns from a sentence; returns how many words were tagged correctly.
     fn sentence<const L: usize, T: Templates<L>>(
         &self,
         perceptron: &mut Perceptron<L>,
@@ -164,8 +173,8 @@ impl Lesson<'_> {
             let window = window(book, sentence, pos, word_idx);
             let tag = T::certain(window.words[2]).unwrap_or_else(|| {
                 features.clear();
-                for place in 0..PLACES {
-                    T::single(window.words[place], place, &mut features);
+                for position in 0..WINDOW {
+                    T::single(window.words[position], position, &mut features);
                 }
                 T::joint(&window, &mut features);
                 let (last, before) = tags_before(&tags);

@@ -108,17 +108,17 @@ impl Scanner<'_> {
         Some(end)
     }
 
-    fn is_lone_letter(&self, place: usize) -> bool {
-        self.at(place).is_alphabetic() && !self.at(self.after(place)).is_alphabetic()
+    fn is_lone_letter(&self, offset: usize) -> bool {
+        self.at(offset).is_alphabetic() && !self.at(self.after(offset)).is_alphabetic()
     }
 
     /// Returns whether white space, a starter with a capital and white space again follow, or nothing more.
-    fn starter_follows(&self, place: usize) -> bool {
-        let start = self.run(place, char::is_whitespace);
+    fn starter_follows(&self, offset: usize) -> bool {
+        let start = self.run(offset, char::is_whitespace);
         if start == self.text.len() {
             return true;
         }
-        if start == place || !self.at(start).is_ascii_uppercase() {
+        if start == offset || !self.at(start).is_ascii_uppercase() {
             return false;
         }
         const LONGEST: usize = 8;
@@ -130,17 +130,17 @@ impl Scanner<'_> {
 
     /// Returns whether an abbreviation can be the last word of its sentence: white space and a capital, or
     /// more white space, or nothing follows.
-    fn sentence_may_end(&self, place: usize) -> bool {
-        let next = self.after(place);
-        place == self.text.len()
-            || self.at(place).is_whitespace()
+    fn sentence_may_end(&self, offset: usize) -> bool {
+        let next = self.after(offset);
+        offset == self.text.len()
+            || self.at(offset).is_whitespace()
                 && (next == self.text.len()
                     || self.at(next).is_whitespace()
                     || self.at(next).is_uppercase())
     }
 
-    fn digit_follows(&self, place: usize) -> bool {
-        self.at(self.run(place, char::is_whitespace)).is_ascii_digit()
+    fn digit_follows(&self, offset: usize) -> bool {
+        self.at(self.run(offset, char::is_whitespace)).is_ascii_digit()
     }
 }
 

@@ -70,7 +70,7 @@ impl Scanner<'_> {
         (length > 1 && self.at(end) == ';').then_some(end + 1)
     }
 
-    /// A word without hyphen or apostrophe: whole, or taken apart if it is two grown together.
+    /// A word without hyphen or apostrophe: whole, or split if it is two that have grown together.
     fn push_whole(&mut self, start: usize, end: usize) {
         let word = &self.text[start..end];
         if GROWN_TOGETHER.iter().any(|grown| word.eq_ignore_ascii_case(grown)) {
@@ -81,7 +81,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Unless a word keeps its apostrophe, it ends there and the apostrophe's own rules go on.
+    /// Unless a word keeps its apostrophe, it ends there and the rules for apostrophes continue.
     fn word_with_apostrophe(&mut self, start: usize, apostrophe: usize) -> usize {
         let tail = self.after(apostrophe);
         let word = &self.text[start..apostrophe];
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn hyphens_join_unless_an_apostrophe_stood_before() {
+    fn hyphens_join_unless_an_apostrophe_came_before() {
         assert_eq!(line("three-legged mother-in-law's"), "three-legged mother-in-law 's");
         assert_eq!(line("ne'er-do-well, child's-play"), "ne'er - do-well , child 's - play");
         assert_eq!(line("o'er-kind"), "o'er-kind");

@@ -1,18 +1,23 @@
-//! A model and questions → predictions, in memory or in a file that grows as they come.
+//! A model, or any function that scores, and questions → predictions, in memory or in a file that grows as they come.
 
 mod journal;
 
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
+use base::WordClass;
+use base::seeds::{Use, generator};
 use evaluation::{Prediction, Predictions};
-use models::{Model, Provenance};
-use questions::{Control, QuestionSet, Split};
+use models::{Model, Program, Provenance};
+use questions::{Control, Question, QuestionSet, Split};
+use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
 use self::journal::Journal;
 use crate::progress::check_cancelled;
-use crate::{Event, Reporter, Result, Warning};
+use crate::{Error, Event, Reporter, Result, Warning};
 
 /// How [`answer()`] answers.
 #[derive(Clone, Debug)]
@@ -23,11 +28,13 @@ pub struct AnswerOptions {
     pub controls: Vec<Control>,
     /// Seed of draws between equal scores.
     pub seed: u64,
+    /// At most this many questions of each split and class, drawn by the seed; none: all.
+    pub sample: Option<usize>,
 }
 
 impl Default for AnswerOptions {
     fn default() -> Self {
-        Self { splits: Vec::new(), controls: Vec::new(), seed: 1 }
+        Self { splits: Vec::new(), controls: Vec::new(), seed: 1, sample: None }
     }
 }
 
@@ -43,6 +50,9 @@ pub struct AnswerProvenance {
     pub controls: Vec<String>,
     /// Seed of draws between equal scores; as text, since TOML has no numbers above 2⁶³.
     pub seed: String,
+    /// At most this many questions of each split and class; none: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<usize>,
     /// The model that answered.
     pub model: Provenance,
 }
@@ -55,9 +65,32 @@ impl AnswerProvenance {
             splits: options.splits.clone(),
             controls: options.controls.iter().map(|control| format!("{control:?}")).collect(),
             seed: options.seed.to_string(),
+            sample: options.sample,
             model: model.clone(),
         }
     }
+
+    /// The same for a [`ScoreFunction`], which is known by a name alone.
+    pub fn of_function(name: &str, questions: String, options: &AnswerOptions) -> Self {
+        let model = Provenance {
+            model: name.to_owned(),
+            data: String::new(),
+            seed: 0,
+            program: Program::default(),
+            settings: Default::default(),
+        };
+        Self::new(&model, questions, options)
+    }
+}
+
+/// Scores the questions at some indices of a set, after the controls: one list per question, one finite score per
+/// candidate. For models that are not ours, such as one in another language.
+pub type ScoreFunction<'a> = dyn FnMut(&[usize]) -> Result<Vec<Vec<f64>>> + 'a;
+
+/// What answers: one of our models, or a function with the number of questions that it gets at a time.
+enum Answerer<'a, 'f> {
+    Model(&'a Arc<dyn Model>),
+    Function(&'a mut ScoreFunction<'f>, NonZeroUsize),
 }
 
 /// Answers the questions of a set.
@@ -70,8 +103,21 @@ pub fn answer(
     options: &AnswerOptions,
     reporter: &dyn Reporter,
 ) -> Result<Vec<Prediction>> {
-    let rest = Rest { done: Vec::new(), sink: &mut |_| Ok(()) };
-    answer_rest(model, set, options, rest, reporter)
+    answer_rest(Answerer::Model(model), set, options, Rest::all(), reporter)
+}
+
+/// Answers the questions of a set by a function, some at a time.
+///
+/// # Errors
+/// Those of the function; [`Error::WrongScores`].
+pub fn answer_by(
+    score: &mut ScoreFunction<'_>,
+    batch_size: NonZeroUsize,
+    set: &QuestionSet,
+    options: &AnswerOptions,
+    reporter: &dyn Reporter,
+) -> Result<Vec<Prediction>> {
+    answer_rest(Answerer::Function(score, batch_size), set, options, Rest::all(), reporter)
 }
 
 /// A predictions file that is being answered.
@@ -109,13 +155,41 @@ impl<'a> AnswerFile<'a> {
         options: &AnswerOptions,
         provenance: &AnswerProvenance,
     ) -> Result<()> {
-        let Some(journal) = &mut self.journal else {
-            self.predictions.extend(answer(model, set, options, self.reporter)?);
-            return Ok(());
+        self.answer_from(Answerer::Model(model), set, options, provenance)
+    }
+
+    /// Answers them by a function, some at a time.
+    ///
+    /// # Errors
+    /// Those of [`answer_by()`]; or if the file can't be written. What was answered is kept.
+    #[expect(clippy::too_many_arguments, reason = "what answers, and what is answered")]
+    pub fn answer_by(
+        &mut self,
+        score: &mut ScoreFunction<'_>,
+        batch_size: NonZeroUsize,
+        set: &QuestionSet,
+        options: &AnswerOptions,
+        provenance: &AnswerProvenance,
+    ) -> Result<()> {
+        self.answer_from(Answerer::Function(score, batch_size), set, options, provenance)
+    }
+
+    fn answer_from(
+        &mut self,
+        answerer: Answerer<'_, '_>,
+        set: &QuestionSet,
+        options: &AnswerOptions,
+        provenance: &AnswerProvenance,
+    ) -> Result<()> {
+        let answered = match &mut self.journal {
+            None => answer_rest(answerer, set, options, Rest::all(), self.reporter)?,
+            Some(journal) => {
+                let done = journal.resume(provenance, &questions_of(set, options))?;
+                let rest = Rest { done, journal: Some(journal) };
+                answer_rest(answerer, set, options, rest, self.reporter)?
+            }
         };
-        let done = journal.resume(provenance, &questions_of(set, options))?;
-        let rest = Rest { done, sink: &mut |batch: &[Prediction]| journal.append(batch) };
-        self.predictions.extend(answer_rest(model, set, options, rest, self.reporter)?);
+        self.predictions.extend(answered);
         Ok(())
     }
 
@@ -124,7 +198,18 @@ impl<'a> AnswerFile<'a> {
     /// # Errors
     /// If there is no prediction, or the file can't be written.
     pub fn finish(self) -> Result<Predictions> {
-        let predictions = Predictions::new(self.output.display().to_string(), self.predictions)?;
+        self.finish_with(|_, prediction| prediction)
+    }
+
+    /// The same, with predictions changed before they are written.
+    pub(crate) fn finish_with(
+        self,
+        change: impl Fn(usize, Prediction) -> Prediction,
+    ) -> Result<Predictions> {
+        let predictions = self.predictions.into_iter().enumerate();
+        let predictions =
+            predictions.map(|(place, prediction)| change(place, prediction)).collect();
+        let predictions = Predictions::new(self.output.display().to_string(), predictions)?;
         predictions.write(self.output)?;
         self.journal.map_or(Ok(()), Journal::remove)?;
         Ok(predictions)
@@ -132,76 +217,174 @@ impl<'a> AnswerFile<'a> {
 }
 
 /// The questions to answer, with their ids, in the order of the file.
-fn questions_of(set: &QuestionSet, options: &AnswerOptions) -> Vec<(usize, String)> {
+pub(crate) fn questions_of(set: &QuestionSet, options: &AnswerOptions) -> Vec<(usize, String)> {
     let splits = Split::ALL.map(Some).into_iter().chain([None]);
     let wanted = splits.filter(|split| {
         split.is_none_or(|split| options.splits.is_empty() || options.splits.contains(&split))
     });
-    wanted.flat_map(|split| set.ids(split)).collect()
+    let ids = wanted.flat_map(|split| set.ids(split)).collect();
+    match options.sample {
+        Some(n) => sampled(set, ids, n, options.seed),
+        None => ids,
+    }
 }
 
-/// Predictions of an earlier run, and who gets the others, batch by batch, in order.
+/// At most `n` questions of each split and class, in their order.
+fn sampled(
+    set: &QuestionSet,
+    ids: Vec<(usize, String)>,
+    n: usize,
+    seed: u64,
+) -> Vec<(usize, String)> {
+    let mut places: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (place, (index, _)) in ids.iter().enumerate() {
+        let example = set.example(*index);
+        places.entry((example.split, example.class)).or_default().push(place);
+    }
+    let mut kept: Vec<usize> = Vec::new();
+    for ((split, class), mut places) in places {
+        let names = [split.map_or("", Split::code), class.map_or("", WordClass::code)];
+        places.shuffle(&mut generator(seed, Use::Sample, &names));
+        kept.extend(places.into_iter().take(n));
+    }
+    kept.sort_unstable();
+    let mut kept = kept.into_iter().peekable();
+    let is_kept = |place: usize| kept.next_if_eq(&place).is_some();
+    ids.into_iter()
+        .enumerate()
+        .scan(is_kept, |is_kept, (place, id)| Some(is_kept(place).then_some(id)))
+        .flatten()
+        .collect()
+}
+
+/// Predictions of an earlier run, and the journal that the others are written to as they come.
 struct Rest<'a> {
     done: Vec<Prediction>,
-    sink: &'a mut dyn FnMut(&[Prediction]) -> Result<()>,
+    journal: Option<&'a mut Journal>,
+}
+
+impl Rest<'_> {
+    /// Nothing is done, and nothing is written.
+    fn all() -> Self {
+        Self { done: Vec::new(), journal: None }
+    }
 }
 
 /// Answers the questions after those that are done; returns the predictions of all.
 fn answer_rest(
-    model: &Arc<dyn Model>,
+    answerer: Answerer<'_, '_>,
     set: &QuestionSet,
     options: &AnswerOptions,
     rest: Rest<'_>,
     reporter: &dyn Reporter,
 ) -> Result<Vec<Prediction>> {
-    let Rest { done: mut predictions, sink } = rest;
-    let ids = questions_of(set, options);
-    let indices: Vec<usize> = ids.iter().map(|(index, _)| *index).collect();
-    let steps = Some(indices.len());
-    reporter.report(Event::Begin { stage: "answer", what: String::new(), steps });
-    reporter.report(Event::Step { n: predictions.len(), what: None });
-    let mut failed = None;
-    let mut score = |model: &Arc<dyn Model>, predictions: &mut Vec<Prediction>| {
-        let scorer = model.clone().scorer(set.vocabulary());
-        // A network's last digits depend on the batch: one that a kill cut is scored whole again.
-        let n_done = predictions.len();
-        let n_cut = if n_done < indices.len() { n_done % scorer.batch_size().max(1) } else { 0 };
-        let mut n_scored = n_done - n_cut;
-        let rest = &indices[n_scored..];
-        models::score_all(scorer, set, rest, &options.controls, &mut |_, scores| {
-            let n_done = predictions.len();
-            let n_known = n_done - n_scored;
-            n_scored += scores.len();
-            for scores in scores.iter().skip(n_known) {
-                let (index, id) = ids[predictions.len()].clone();
-                let scores = scores.iter().copied().map(f64::from).collect();
-                predictions.push(Prediction::of(&set.example(index), id, scores, options.seed));
-            }
-            reporter.report(Event::Step { n: predictions.len() - n_done, what: None });
-            sink(&predictions[n_done..]).and_then(|()| check_cancelled(reporter)).map_err(|error| {
-                failed = Some(error);
-                models::Error::File { path: "".into(), reason: std::io::ErrorKind::Other.into() }
-            })
-        })
+    let questions = questions_of(set, options);
+    reporter.report(Event::Begin {
+        stage: "answer",
+        what: String::new(),
+        steps: Some(questions.len()),
+    });
+    reporter.report(Event::Step { n: rest.done.len(), what: None });
+    let Rest { done: predictions, journal } = rest;
+    let mut sheet = Sheet { set, options, questions, predictions, journal, reporter };
+    let result = match answerer {
+        Answerer::Model(model) => sheet.answer_on_any_device(model),
+        Answerer::Function(score, batch_size) => sheet.answer_by(score, batch_size.get()),
     };
-    let mut result = score(model, &mut predictions);
-    if let Err(error @ models::Error::Device(_)) = &result
-        && let Some(model) = model.clone().on_cpu()
-    {
-        let error = error.to_string();
-        reporter.report(Event::Warning(Warning::DeviceFailed { error }));
-        result = score(&model, &mut predictions);
-    }
     reporter.report(Event::End);
-    match (failed, result) {
-        (Some(error), _) => Err(error),
-        (None, result) => Ok(result.map(|()| predictions)?),
+    let predictions = sheet.predictions;
+    result.map(|()| predictions)
+}
+
+/// The questions of a set, and the answers to the first of them.
+struct Sheet<'a> {
+    set: &'a QuestionSet,
+    options: &'a AnswerOptions,
+    questions: Vec<(usize, String)>,
+    predictions: Vec<Prediction>,
+    journal: Option<&'a mut Journal>,
+    reporter: &'a dyn Reporter,
+}
+
+impl Sheet<'_> {
+    /// Answers with a model; the processor does what is left where a device fails.
+    fn answer_on_any_device(&mut self, model: &Arc<dyn Model>) -> Result<()> {
+        match self.answer(model) {
+            Err(Error::Models(error @ models::Error::Device(_))) => {
+                let Some(model) = model.clone().on_cpu() else { return Err(error.into()) };
+                let error = error.to_string();
+                self.reporter.report(Event::Warning(Warning::DeviceFailed { error }));
+                self.answer(&model)
+            }
+            result => result,
+        }
+    }
+
+    fn answer(&mut self, model: &Arc<dyn Model>) -> Result<()> {
+        let scorer = model.clone().scorer(self.set.vocabulary());
+        let mut first = self.first_to_score(scorer.batch_size());
+        let (set, controls) = (self.set, &self.options.controls[..]);
+        let mut failed = None;
+        let indices = self.indices_from(first);
+        let result = models::score_all(scorer, set, &indices, controls, &mut |batch, scores| {
+            let scores = scores.iter().map(|list| list.iter().copied().map(f64::from).collect());
+            let taken = self.take(first, scores);
+            first += batch.len();
+            taken.map_err(|error| {
+                failed = Some(error);
+                models::Error::sink("the predictions were not taken")
+            })
+        });
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(result?),
+        }
+    }
+
+    fn answer_by(&mut self, score: &mut ScoreFunction<'_>, batch_size: usize) -> Result<()> {
+        let mut first = self.first_to_score(batch_size);
+        for batch in self.indices_from(first).chunks(batch_size) {
+            check_cancelled(self.reporter)?;
+            let scores = score(batch)?;
+            let questions: Vec<Question<'_>> =
+                batch.iter().map(|&index| self.set.example(index).question).collect();
+            models::check_scores(&questions, scores.iter().map(Vec::as_slice))
+                .map_err(Error::WrongScores)?;
+            self.take(first, scores.into_iter())?;
+            first += batch.len();
+        }
+        Ok(())
+    }
+
+    /// Where to begin if questions are scored this many at a time. A network's last digits depend on the batch: one
+    /// that a kill cut is scored whole again.
+    fn first_to_score(&self, batch_size: usize) -> usize {
+        let n_done = self.predictions.len();
+        let is_done = n_done == self.questions.len();
+        n_done - if is_done { 0 } else { n_done % batch_size.max(1) }
+    }
+
+    fn indices_from(&self, first: usize) -> Vec<usize> {
+        self.questions[first..].iter().map(|(index, _)| *index).collect()
+    }
+
+    /// Takes the scores of the questions from `first` on. Answers that are there stay as they are.
+    fn take(&mut self, first: usize, scores: impl Iterator<Item = Vec<f64>>) -> Result<()> {
+        let n_done = self.predictions.len();
+        for scores in scores.skip(n_done - first) {
+            let (index, id) = self.questions[self.predictions.len()].clone();
+            let example = self.set.example(index);
+            self.predictions.push(Prediction::of(&example, id, scores, self.options.seed));
+        }
+        let new = &self.predictions[n_done..];
+        self.reporter.report(Event::Step { n: new.len(), what: None });
+        self.journal.as_mut().map_or(Ok(()), |journal| journal.append(new))?;
+        check_cancelled(self.reporter)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::num::NonZeroUsize;
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -278,5 +461,72 @@ mod tests {
         assert_eq!(gpu.n_scored.load(Ordering::SeqCst), 6);
         assert_eq!(cpu.n_scored.load(Ordering::SeqCst), set.len() - 6);
         assert!(matches!(warnings.lock().unwrap()[..], [Warning::DeviceFailed { .. }]));
+    }
+
+    /// Prefers the first candidate, batch by batch; fails when it is asked for more questions.
+    fn first_of(set: &QuestionSet, left: &mut usize, batch: &[usize]) -> Result<Vec<Vec<f64>>> {
+        *left = left.checked_sub(batch.len()).ok_or_else(|| Error::Scorer("tired".into()))?;
+        let n_candidates = |&index: &usize| set.example(index).question.candidates.len();
+        Ok(batch
+            .iter()
+            .map(|index| (0..n_candidates(index)).map(|n| -(n as f64)).collect())
+            .collect())
+    }
+
+    #[test]
+    fn a_function_that_fails_is_asked_for_the_rest_alone() {
+        let set = questions_from_text("tale", corpus::tales::TALES[0].text, 1).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("first.jsonl");
+        let (options, batch_size) = (AnswerOptions::default(), NonZeroUsize::new(16).unwrap());
+        let from = AnswerProvenance::of_function("first", set.fingerprint(), &options);
+        let answer = |left: &mut usize| {
+            let mut file = AnswerFile::open(&output, &|_| ())?;
+            let mut score = |batch: &[usize]| first_of(&set, left, batch);
+            file.answer_by(&mut score, batch_size, &set, &options, &from)?;
+            file.finish()
+        };
+        assert_eq!(answer(&mut 40).unwrap_err().to_string(), "tired");
+        assert!(!output.exists());
+        let mut left = set.len() - 32;
+        let predictions = answer(&mut left).unwrap();
+        assert_eq!((left, predictions.len()), (0, set.len()));
+        assert!(predictions.iter().all(|prediction| prediction.predicted == 0));
+        let mut left = set.len();
+        let mut score = |batch: &[usize]| first_of(&set, &mut left, batch);
+        let at_once = answer_by(&mut score, batch_size, &set, &options, &|_| ()).unwrap();
+        assert!(predictions.iter().eq(&at_once));
+    }
+
+    #[test]
+    fn scores_of_a_function_are_checked_and_what_was_answered_is_kept() {
+        let set = questions_from_text("tale", corpus::tales::TALES[0].text, 1).unwrap();
+        type Change = fn(&mut Vec<Vec<f64>>);
+        let wrong: [(&str, Change); 3] = [
+            ("expected 8 lists of scores, one per question, found 7", |lists| _ = lists.pop()),
+            ("expected 10 scores, one per candidate, found 9", |lists| _ = lists[7].pop()),
+            ("is NaN: expected a finite number", |lists| lists[7][3] = f64::NAN),
+        ];
+        for (expected, spoil) in wrong {
+            let folder = tempfile::tempdir().unwrap();
+            let output = folder.path().join("wrong.jsonl");
+            let (options, mut n_calls) = (AnswerOptions::default(), 0);
+            let from = AnswerProvenance::of_function("wrong", set.fingerprint(), &options);
+            let mut score = |batch: &[usize]| {
+                let mut lists = first_of(&set, &mut batch.len(), batch)?;
+                n_calls += 1;
+                if n_calls == 3 {
+                    spoil(&mut lists);
+                }
+                Ok(lists)
+            };
+            let mut file = AnswerFile::open(&output, &|_| ()).unwrap();
+            let batch_size = NonZeroUsize::new(8).unwrap();
+            let error = file.answer_by(&mut score, batch_size, &set, &options, &from).unwrap_err();
+            assert!(error.to_string().ends_with(expected), "{error}");
+            assert!(error.hint().is_some());
+            let kept = std::fs::read_to_string(folder.path().join("wrong.jsonl.partial")).unwrap();
+            assert_eq!(kept.lines().count(), 1 + 2 * 8);
+        }
     }
 }

@@ -20,14 +20,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::report::{ExplainedQuestion, Run};
-use evaluation::{Prediction, Predictions, QuestionIndex, ensemble, exclude_cooccurrences};
-use models::{Mismatch, Model, Program, Provenance};
+use ::report::Epoch;
+use evaluation::{Prediction, Predictions};
+use models::{EpochRecord, Mismatch, Model, Program, Provenance, TrainingCurve};
 use questions::{QuestionSet, Split};
 
 use super::ReproduceOptions;
+use super::estimate::seconds_to_train;
 use super::plan::PlannedRow;
 use super::provenance::{of_answers, of_model};
+use crate::progress::during;
 use crate::sets::LEARNT_FROM;
 use crate::{
     AnswerFile, AnswerOptions, AnswerProvenance, Error, Event, Reporter, Result, TrainOptions,
@@ -65,10 +67,11 @@ pub struct Engine<'a> {
 }
 
 /// One seed of a row.
-struct Training<'p> {
-    row: &'p PlannedRow,
-    seed: u64,
-    name: String,
+pub(super) struct Training<'p> {
+    pub row: &'p PlannedRow,
+    pub seed: u64,
+    /// What its model's folder and its predictions are called.
+    pub name: String,
 }
 
 impl Engine<'_> {
@@ -87,83 +90,48 @@ impl Engine<'_> {
         Ok(is_made)
     }
 
-    /// The row's answers, one run per seed or ensemble.
-    pub fn runs<'s>(&'s self, row: &PlannedRow) -> Result<Vec<Run<'s>>> {
-        let index = self.index(row)?;
-        let trainings = self.trainings(row);
-        let run = |members: &[Training<'_>]| -> Result<Run<'s>> {
-            let seed = members[0].seed;
-            let read = |member: &Training<'_>| self.read(&member.name, &self.splits);
-            let files: Vec<Predictions> = members.iter().map(read).collect::<Result<_>>()?;
-            let mut predictions = match &files[..] {
-                [file] => index.check(file.clone())?,
-                files => {
-                    let names: Vec<&str> = files.iter().map(Predictions::name).collect();
-                    let name = format!("mean of {}", names.join(", "));
-                    let files: Vec<&Predictions> = files.iter().collect();
-                    index.check(ensemble::mean(&name, &files, seed)?)?
-                }
-            };
-            if row.exclude_cooccurrences {
-                let name = format!(
-                    "{}, without candidates of the query",
-                    predictions.predictions().name()
-                );
-                predictions = index.check(exclude_cooccurrences(&name, &predictions, seed)?)?;
-            }
-            let version = self.version(&members[0].name);
-            Ok(Run { seed, version, predictions })
-        };
-        trainings.chunks(row.ensemble).map(run).collect()
+    /// Returns whether everything that the row needs has been made from the right inputs.
+    pub fn is_done(&self, row: &PlannedRow) -> bool {
+        self.trainings(row).iter().all(|training| self.is_made(training).unwrap_or(false))
     }
 
-    /// The answers of rows as one, a run for each seed that all of them have.
-    pub fn combined_runs<'s>(&'s self, name: &str, rows: &[&PlannedRow]) -> Result<Vec<Run<'s>>> {
-        let index = self.index(rows[0])?;
-        let n_seeds = rows.iter().map(|row| row.seeds).min().unwrap_or(0);
-        let run = |number: usize| -> Result<Run<'s>> {
-            let read = |splits: &[Split]| -> Result<Vec<Predictions>> {
-                let file = |row: &&PlannedRow| self.read(&self.training(row, number).name, splits);
-                rows.iter().map(file).collect()
-            };
-            let (answers, fit) = (read(&self.splits)?, read(&[Split::Valid])?);
-            let (answers, fit): (Vec<_>, Vec<_>) = (answers.iter().collect(), fit.iter().collect());
-            let first = self.training(rows[0], number);
-            let combined = evaluation::combine(name, &answers, &fit, first.seed)?;
-            let version = self.version(&first.name);
-            let predictions = index.check(combined.predictions)?;
-            Ok(Run { seed: first.seed, version, predictions })
-        };
-        (0..n_seeds).map(run).collect()
+    /// How many seconds one training of a row will take, if that can be estimated.
+    pub fn seconds_to_train(&self, row: &PlannedRow) -> Result<Option<f64>> {
+        let ReproduceOptions { seed, device, .. } = self.options;
+        let try_it =
+            || seconds_to_train(row, self.learnt_from(row)?, *seed, *device, self.reporter);
+        during(self.reporter, "estimate", row.name.clone(), try_it)
     }
 
-    fn index(&self, row: &PlannedRow) -> Result<QuestionIndex<'_>> {
-        let splits = if self.splits.is_empty() { &Split::ALL[..] } else { &self.splits };
-        Ok(QuestionIndex::of_splits(self.questions(row)?, splits))
+    /// The names of what is still to be trained for a row.
+    pub fn to_train(&self, row: &PlannedRow) -> Vec<String> {
+        let mut trainings = self.trainings(row);
+        trainings.retain(|training| !self.is_made(training).unwrap_or(false));
+        trainings.into_iter().map(|training| training.name).collect()
     }
 
-    /// What the first seed of a row looked at; nothing for models that look at nothing in particular.
-    pub fn explained(&self, row: &PlannedRow) -> Result<Vec<ExplainedQuestion>> {
-        let path = self.explanations(&row.trained_as);
-        if !path.exists() {
+    /// How the training of the first seed of a row went; nothing for what does not train by epochs.
+    pub fn training_curve(&self, row: &PlannedRow) -> Result<Vec<Epoch>> {
+        let Some(curve) = TrainingCurve::read(&self.model(&row.trained_as))? else {
             return Ok(Vec::new());
-        }
-        let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
-        let damaged = |message: String| Error::Corrupt { path: path.clone(), message };
-        let read = |line: &str| match serde_json::from_str::<ExplainedQuestion>(line) {
-            Ok(looked) if looked.is_whole() => Ok(looked),
-            Ok(looked) => Err(damaged(format!("places beyond the text of `{}`", looked.id))),
-            Err(error) => Err(damaged(error.to_string())),
         };
-        text.lines().map(read).collect()
+        let kept = curve.best().map(|best| best.epoch);
+        let epoch = |record: &EpochRecord| Epoch {
+            number: record.epoch,
+            loss: record.loss,
+            valid_accuracy: record.valid_accuracy,
+            valid_loss: record.valid_loss,
+            is_kept: kept == Some(record.epoch),
+        };
+        Ok(curve.epochs.iter().map(epoch).collect())
     }
 
     /// All seeds that a row needs, in order.
-    fn trainings<'p>(&self, row: &'p PlannedRow) -> Vec<Training<'p>> {
+    pub(super) fn trainings<'p>(&self, row: &'p PlannedRow) -> Vec<Training<'p>> {
         (0..row.seeds * row.ensemble).map(|number| self.training(row, number)).collect()
     }
 
-    fn training<'p>(&self, row: &'p PlannedRow, number: usize) -> Training<'p> {
+    pub(super) fn training<'p>(&self, row: &'p PlannedRow, number: usize) -> Training<'p> {
         let seed = self.options.seed + number as u64;
         let name = match number {
             0 => row.trained_as.clone(),
@@ -180,12 +148,12 @@ impl Engine<'_> {
     }
 
     /// The questions that a row answers.
-    fn questions(&self, row: &PlannedRow) -> Result<&QuestionSet> {
+    pub(super) fn questions(&self, row: &PlannedRow) -> Result<&QuestionSet> {
         self.as_asked(row, self.set, 0)
     }
 
     /// The questions that a row learns from.
-    fn learnt_from(&self, row: &PlannedRow) -> Result<&QuestionSet> {
+    pub(super) fn learnt_from(&self, row: &PlannedRow) -> Result<&QuestionSet> {
         match self.answering {
             None => self.questions(row),
             Some(_) => self.as_asked(row, self.trained, 1),
@@ -208,41 +176,74 @@ impl Engine<'_> {
         Ok(self.anonymised[n].get_or_init(|| set))
     }
 
-    fn make_one(&self, training: &Training<'_>) -> Result<bool> {
-        let Training { row, seed, name } = training;
-        let options =
-            AnswerOptions { splits: self.answered(row), controls: Vec::new(), seed: *seed };
+    /// What the answers of a training are made from.
+    fn expected(&self, training: &Training<'_>) -> Result<AnswerProvenance> {
+        let Training { row, seed, .. } = training;
         let (trained, set) = (self.learnt_from(row)?, self.questions(row)?);
         let fingerprints = || [trained.fingerprint_of(&LEARNT_FROM), set.fingerprint()];
         let known = &self.fingerprints[usize::from(row.anonymise)];
         let [learnt_from, to_answer] = known.get_or_init(fingerprints).clone();
         let model = Provenance::new(&row.settings, learnt_from, *seed);
-        let expected = AnswerProvenance::new(&model, to_answer, &options);
+        Ok(AnswerProvenance::new(&model, to_answer, &self.answer_options(training)))
+    }
+
+    fn answer_options(&self, Training { row, seed, .. }: &Training<'_>) -> AnswerOptions {
+        AnswerOptions { splits: self.answered(row), seed: *seed, ..AnswerOptions::default() }
+    }
+
+    /// Returns whether the answers of a training are there, made from the right inputs.
+    ///
+    /// # Errors
+    /// [`Error::ForeignResults`] if they were made from something else and can't be made again here.
+    fn is_made(&self, training: &Training<'_>) -> Result<bool> {
+        let name = &training.name;
         let output = self.predictions(name);
-        if output.exists() {
-            let noted = self.note(name);
-            let found = noted.clone().or_else(|| self.brought(name, &expected));
-            let any_version = self.options.any_version;
-            match found.map(|found| (of_answers(&expected, &found, any_version), found)) {
-                Some((None, found)) => {
-                    if noted.is_none() {
-                        self.write_note(name, &found)?;
-                    }
-                    return Ok(false);
-                }
-                Some((Some(mismatch), _)) if models::load(&self.model(name)).is_err() => {
-                    let Mismatch { what, expected, found } = mismatch;
-                    return Err(Error::ForeignResults { path: output, what, expected, found });
-                }
-                None if models::read_manifest(&self.model(name)).is_err() => {
-                    let [what, expected, found] =
-                        ["note", "a readable .toml next to them", "none"].map(str::to_owned);
-                    return Err(Error::ForeignResults { path: output, what, expected, found });
-                }
-                _ => {}
-            }
+        if !output.exists() {
+            return Ok(false);
         }
-        let (model, provenance) = self.train(training, &model)?;
+        let (expected, noted) = (self.expected(training)?, self.note(name));
+        let found = noted.clone().or_else(|| self.brought(name, &expected));
+        let any_version = self.options.any_version;
+        match found.map(|found| (of_answers(&expected, &found, any_version), found)) {
+            Some((None, found)) => {
+                if noted.is_none() {
+                    self.explain_late(training)?;
+                    self.write_note(name, &found)?;
+                }
+                Ok(true)
+            }
+            Some((Some(mismatch), _)) if models::load(&self.model(name)).is_err() => {
+                let Mismatch { what, expected, found } = mismatch;
+                Err(Error::ForeignResults { path: output, what, expected, found })
+            }
+            None if models::read_manifest(&self.model(name)).is_err() => {
+                let [what, expected, found] =
+                    ["note", "a readable .toml next to them", "none"].map(str::to_owned);
+                Err(Error::ForeignResults { path: output, what, expected, found })
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Explains answers whose run was killed before it did; where there is no model to ask, they stay as they are.
+    fn explain_late(&self, training: &Training<'_>) -> Result<()> {
+        let Training { row, name, .. } = training;
+        if !self.figure_2 || self.explanations(name).exists() {
+            return Ok(());
+        }
+        let Ok((model, _)) = models::load(&self.model(name)) else { return Ok(()) };
+        let predictions = Predictions::read(&self.predictions(name))?;
+        self.explain(training, &model, self.questions(row)?, &predictions)
+    }
+
+    fn make_one(&self, training: &Training<'_>) -> Result<bool> {
+        if self.is_made(training)? {
+            return Ok(false);
+        }
+        let Training { row, name, .. } = training;
+        let (expected, options) = (self.expected(training)?, self.answer_options(training));
+        let (output, set) = (self.predictions(name), self.questions(row)?);
+        let (model, provenance) = self.train(training, &expected.model)?;
         let made_from = AnswerProvenance { model: provenance, ..expected };
         let mut file = AnswerFile::open(&output, self.reporter)?;
         file.answer(&model, set, &options, &made_from)?;
@@ -254,16 +255,16 @@ impl Engine<'_> {
         }
         let predictions = file.finish()?;
         if self.figure_2 {
-            self.explain(name, &model, set, &predictions)?;
+            self.explain(training, &model, set, &predictions)?;
         }
         self.made.borrow_mut().insert(name.clone(), predictions);
-        // The note comes last: answers without it are made again.
+        // The note comes last: answers without it are checked, and explained, again.
         self.write_note(name, &made_from)?;
         Ok(true)
     }
 
     /// What `predictions/NAME.toml` says.
-    fn note(&self, name: &str) -> Option<AnswerProvenance> {
+    pub(super) fn note(&self, name: &str) -> Option<AnswerProvenance> {
         let text = fs::read_to_string(self.predictions(name).with_extension("toml")).ok()?;
         toml::from_str(&text).ok()
     }
@@ -271,11 +272,6 @@ impl Engine<'_> {
     fn write_note(&self, name: &str, provenance: &AnswerProvenance) -> Result<()> {
         let text = toml::to_string(provenance).expect("every field has a form in TOML");
         write_file(&self.predictions(name).with_extension("toml"), &text)
-    }
-
-    /// The program that a result was made by.
-    fn version(&self, name: &str) -> String {
-        self.note(name).map_or_else(String::new, |note| note.model.program.to_string())
     }
 
     /// What predictions without a note were made from, by the `model.toml` of the model that answered. Whether they
@@ -346,13 +342,13 @@ impl Engine<'_> {
 
     fn explain(
         &self,
-        name: &str,
+        Training { row, name, .. }: &Training<'_>,
         model: &Arc<dyn Model>,
         set: &QuestionSet,
         predictions: &Predictions,
     ) -> Result<()> {
         let predictions: Vec<Prediction> = predictions.iter().cloned().collect();
-        let looked = hits_and_misses(model, set, &predictions, self.options.seed)?;
+        let looked = hits_and_misses(row.entry.name, model, set, &predictions, self.options.seed)?;
         if looked.is_empty() {
             return Ok(());
         }
@@ -361,22 +357,11 @@ impl Engine<'_> {
         write_file(&self.explanations(name), &(lines.join("\n") + "\n"))
     }
 
-    /// The predictions for some splits, or for all if none is named: a file may hold more.
-    fn read(&self, name: &str, splits: &[Split]) -> Result<Predictions> {
-        let made = self.made.borrow().get(name).cloned();
-        let file = made.map_or_else(|| Predictions::read(&self.predictions(name)), Ok)?;
-        let is_wanted = |p: &&Prediction| {
-            splits.is_empty() || p.split.is_none_or(|split| splits.contains(&split))
-        };
-        let wanted: Vec<Prediction> = file.iter().filter(is_wanted).cloned().collect();
-        Ok(Predictions::new(file.name(), wanted)?)
-    }
-
-    fn predictions(&self, name: &str) -> PathBuf {
+    pub(super) fn predictions(&self, name: &str) -> PathBuf {
         self.folder.join("predictions").join(format!("{name}.jsonl"))
     }
 
-    fn explanations(&self, name: &str) -> PathBuf {
+    pub(super) fn explanations(&self, name: &str) -> PathBuf {
         self.folder.join("explanations").join(format!("{name}.jsonl"))
     }
 

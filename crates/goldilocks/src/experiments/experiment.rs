@@ -3,7 +3,7 @@
 //! ```toml
 //! title = "Windows"               # what the report is called
 //! tables = ["variants"]           # the tables that it fills
-//! on = ["valid"]                  # the splits that are answered
+//! splits = ["valid"]              # the splits that are answered
 //! seeds = 3                       # of every row that does not say otherwise
 //! small_seeds = 1                 # of every row, on the embedded tales or news
 //! rows_from = "table-2"           # rows and combinations of one of the paper's, before its own
@@ -14,6 +14,7 @@
 //! small = { dim = 20 }            # besides, on the embedded tales or news: a table in seconds
 //! grid = { encoding = ["positions", "bag"], window = [3, 5] }    # one row for each of the four
 //! paper_row = "goldilocks/{encoding}/{window}"    # the paper's row, if it is not the model's own; grid values in braces
+//! differs = "SGD, where …"       # what is not the paper's: a mark and a footnote in every table
 //! # also: name, seeds, ensemble = N, anonymise = true, exclude_cooccurrences = true;
 //! # label = "MemNNs (small)" for a row beyond the paper's
 //!
@@ -59,7 +60,7 @@ pub struct Experiment {
     pub figure_2: bool,
     /// The splits that are answered.
     #[serde(default)]
-    pub on: Vec<Split>,
+    pub splits: Vec<Split>,
     /// How many seeds a row is run with that does not say so itself.
     pub(super) seeds: Option<NonZeroUsize>,
     /// How many seeds every row is run with on embedded data.
@@ -89,7 +90,11 @@ pub enum Embedded {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(
+    deny_unknown_fields,
+    default,
+    expecting = "expected a row, such as `{ model = \"word-distance\" }`"
+)]
 pub(super) struct Row {
     /// A row to take everything from that is not said here: `table-2/memnn-window`, or the name of an earlier one.
     from: Option<String>,
@@ -101,6 +106,8 @@ pub(super) struct Row {
     paper_row: Option<String>,
     /// What it is called in tables; only for rows beyond the paper's.
     pub(super) label: Option<String>,
+    /// In words, where the recipe of a row of the paper is not the paper's own.
+    pub(super) differs: Option<String>,
     pub(super) seeds: Option<NonZeroUsize>,
     /// How many seeds make one model of the row: the mean of their distributions.
     pub(super) ensemble: Option<NonZeroUsize>,
@@ -133,6 +140,7 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("table-1", include_str!("../../experiments/table-1.toml")),
     ("table-2", include_str!("../../experiments/table-2.toml")),
     ("validation", include_str!("../../experiments/validation.toml")),
+    ("appendix-a", include_str!("../../experiments/appendix-a.toml")),
     ("cnn", include_str!("../../experiments/cnn.toml")),
     ("ablation", include_str!("../../experiments/ablation.toml")),
     ("anonymised", include_str!("../../experiments/anonymised.toml")),
@@ -146,18 +154,24 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     EXPERIMENTS.iter().map(|(name, _)| *name)
 }
 
+/// One of the paper's experiments as TOML, to begin one's own from.
+///
+/// # Errors
+/// [`Error::UnknownExperiment`].
+pub fn source_of(name: &str) -> Result<&'static str> {
+    let found = EXPERIMENTS.iter().find(|(known, _)| *known == name);
+    found
+        .map(|(_, text)| *text)
+        .ok_or_else(|| Error::UnknownExperiment { name: name.to_owned(), known: names().collect() })
+}
+
 impl Experiment {
     /// One of the paper's.
     ///
     /// # Errors
     /// [`Error::UnknownExperiment`].
     pub fn named(name: &str) -> Result<Self> {
-        let found = EXPERIMENTS.iter().find(|(known, _)| *known == name);
-        let (_, text) = found.ok_or_else(|| Error::UnknownExperiment {
-            name: name.to_owned(),
-            known: names().collect(),
-        })?;
-        Self::from_toml(Path::new(name), text)
+        Self::from_toml(Path::new(name), source_of(name)?)
     }
 
     /// One's own.
@@ -166,6 +180,12 @@ impl Experiment {
     /// If the file can't be read, or says something else than what to run.
     pub fn read(path: &Path) -> Result<Self> {
         Self::from_toml(path, &fs::read_to_string(path).map_err(Error::io(path))?)
+    }
+
+    /// An experiment that is written in a test.
+    #[cfg(test)]
+    pub(super) fn from_text(text: &str) -> Result<Self> {
+        Self::from_toml(Path::new("own.toml"), text)
     }
 
     fn from_toml(path: &Path, text: &str) -> Result<Self> {
@@ -289,6 +309,7 @@ impl Row {
         // A changed row is another row of the paper, or none.
         row.paper_row = self.paper_row.clone();
         row.label = self.label.clone().or(row.label);
+        row.differs = self.differs.clone().or(row.differs);
         row.seeds = self.seeds.or(row.seeds);
         row.ensemble = self.ensemble.or(row.ensemble);
         row.anonymise |= self.anonymise;
@@ -340,14 +361,36 @@ mod tests {
             experiment.plan(false).unwrap();
         }
         let table_2 = Experiment::named("table-2").unwrap().plan(false).unwrap();
-        // Three models are Appendix E's; two rows go beyond the paper.
-        assert_eq!(table_2.len(), MODELS.len() - 3 + 2);
+        // Three models are Appendix E's; five rows go beyond the paper.
+        assert_eq!(table_2.len(), MODELS.len() - 3 + 5);
         let of_paper = MODELS.iter().filter(|entry| entry.section.starts_with('§'));
         let listed: Vec<&str> = table_2.iter().map(|row| row.name.as_str()).collect();
         assert_eq!(
-            &listed[..listed.len() - 2],
+            &listed[..listed.len() - 5],
             of_paper.map(|entry| entry.name).collect::<Vec<_>>()
         );
+    }
+
+    /// What Appendix A leaves open is no difference.
+    #[test]
+    fn a_learnt_row_of_the_paper_is_marked_where_it_is_not_to_the_letter_of_appendix_a() {
+        const OPEN: [&str; 5] = ["batch", "epochs", "init", "patience", "samples"];
+        let plan = |name| Experiment::named(name).unwrap().plan(false).unwrap();
+        let letter = plan("appendix-a");
+        for row in plan("table-2").iter().filter(|row| row.entry.trains_by_epochs) {
+            let Some(id) = &row.paper_row else { continue };
+            let same = letter.iter().find(|other| other.paper_row.as_ref() == Some(id)).unwrap();
+            let of = |row: &super::super::PlannedRow| -> Vec<(String, String)> {
+                let texts = row.settings.texts().map(|(key, value)| (key.to_owned(), value));
+                texts.filter(|(key, _)| !OPEN.contains(&key.as_str())).collect()
+            };
+            assert!(of(row) == of(same) || row.differs.is_some(), "{id}");
+        }
+        // Whatever learns and is compared with the paper in other tables says so too.
+        for row in ["cnn", "windows", "ablation"].into_iter().flat_map(plan) {
+            let learns = row.entry.trains_by_epochs && row.paper_row.is_some();
+            assert!(!learns || row.differs.is_some(), "{}", row.name);
+        }
     }
 
     #[test]
@@ -395,7 +438,7 @@ mod tests {
         let rows =
             |name| plan(name).into_iter().map(|row| (row.name, row.changed)).collect::<Vec<_>>();
         assert_eq!(rows("validation"), rows("table-2"));
-        assert_eq!(Experiment::named("validation").unwrap().on, [Split::Valid]);
+        assert_eq!(Experiment::named("validation").unwrap().splits, [Split::Valid]);
         let read = |text: &str| Experiment::from_toml(Path::new("own.toml"), text);
         let error = read("title = 'x'\nrows_from = 'table-7'").unwrap_err().to_string();
         assert!(error.starts_with("own.toml: rows_from: expected `table-1`, "), "{error}");

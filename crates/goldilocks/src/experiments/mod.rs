@@ -2,13 +2,15 @@
 //! predictions → a report.
 
 mod engine;
+mod estimate;
 mod experiment;
 mod plan;
 mod provenance;
 mod reproduce;
+mod results;
 
 pub use engine::write_file;
-pub use experiment::{Combination, Embedded, Experiment, names};
+pub use experiment::{Combination, Embedded, Experiment, names, source_of};
 pub use plan::PlannedRow;
 pub(crate) use provenance::of_model;
 pub use reproduce::{ReproduceOptions, Reproduced, reproduce};

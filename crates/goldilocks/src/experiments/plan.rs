@@ -24,6 +24,8 @@ pub struct PlannedRow {
     pub settings: Settings,
     /// Those that are not left at their defaults, as text, and what else makes the row a variant.
     pub changed: Vec<(String, String)>,
+    /// In words, where the recipe is not the paper's.
+    pub differs: Option<String>,
     /// How many runs there are: their mean and deviation are the row's figures.
     pub seeds: usize,
     /// How many trained models make a run.
@@ -78,6 +80,7 @@ impl Experiment {
             entry,
             settings,
             changed,
+            differs: row.differs.clone().filter(|differs| !differs.is_empty()),
             seeds,
             ensemble,
             anonymise: row.anonymise,

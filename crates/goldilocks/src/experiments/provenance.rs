@@ -33,13 +33,15 @@ pub fn of_answers(
     found: &AnswerProvenance,
     any_version: bool,
 ) -> Option<Mismatch> {
-    // More splits than are asked for do no harm.
+    // No split is all of them; more than are asked for do no harm.
+    let all =
+        |splits: &[Split]| if splits.is_empty() { Split::ALL.to_vec() } else { splits.to_vec() };
+    let asked = all(&expected.splits);
     let splits = |answers: &AnswerProvenance| {
-        let is_asked =
-            |split: &&Split| expected.splits.is_empty() || expected.splits.contains(split);
-        let mut codes: Vec<_> = answers.splits.iter().filter(is_asked).map(|s| s.code()).collect();
-        codes.sort_unstable();
-        codes.join(", ")
+        let mut splits = all(&answers.splits);
+        splits.retain(|split| asked.contains(split));
+        splits.sort_unstable();
+        splits.into_iter().map(Split::code).collect::<Vec<_>>().join(", ")
     };
     let fields = [
         ("questions to answer", expected.questions.clone(), found.questions.clone()),
@@ -77,6 +79,28 @@ mod tests {
         assert_eq!(differs("5", true), None);
         assert_eq!(differs("3", true).as_deref(), Some("max_penalty"));
         assert_eq!(differs("5", false).as_deref(), Some("max_penalty"));
+    }
+
+    #[test]
+    fn no_split_is_all_of_them_and_more_than_are_asked_for_do_no_harm() {
+        let answers = |splits: &[Split]| AnswerProvenance {
+            questions: "q".to_owned(),
+            splits: splits.to_vec(),
+            controls: Vec::new(),
+            seed: "1".to_owned(),
+            sample: None,
+            model: provenance("5"),
+        };
+        let differs = |expected: &[Split], found: &[Split]| {
+            of_answers(&answers(expected), &answers(found), false).map(|m| (m.expected, m.found))
+        };
+        let some = [Split::Test, Split::Valid];
+        assert_eq!(differs(&some, &[]), None);
+        assert_eq!(differs(&[], &Split::ALL), None);
+        assert_eq!(differs(&[Split::Test], &some), None);
+        let (expected, found) = differs(&[], &some).unwrap();
+        assert_eq!((expected.as_str(), found.as_str()), ("train, valid, test", "valid, test"));
+        assert!(differs(&some, &[Split::Test]).is_some());
     }
 
     #[test]

@@ -24,16 +24,21 @@ use super::{Combination, Embedded, Experiment, PlannedRow};
 use crate::progress::check_cancelled;
 use crate::sets::{self, SetOptions};
 use crate::{
-    BuildOptions, Error, Event, NewsOptions, Program, Reporter, Result, build, build_news,
+    BuildOptions, Error, ErrorKind, Event, NewsOptions, Program, Reporter, Result, build,
+    build_news,
 };
 
 /// What [`reproduce`] runs, and on what.
 #[derive(Clone, Debug)]
 pub struct ReproduceOptions {
-    /// The questions to learn from and, unless there are others, to answer; none: those that are embedded.
-    pub data: Option<PathBuf>,
-    /// Questions to answer in place of those of `data`.
-    pub answer: Option<PathBuf>,
+    /// The questions to answer and, unless there are others, to learn from; none: those that are embedded.
+    pub questions: Option<PathBuf>,
+    /// Questions to learn from in place of those of `questions`.
+    pub train_on: Option<PathBuf>,
+    /// The rows to make, by name; none: all.
+    pub only: Vec<String>,
+    /// Rows to leave out.
+    pub skip: Vec<String>,
     /// Whether malformed questions of CNN QA are skipped and counted.
     pub skip_bad: bool,
     /// The first seed of every random choice.
@@ -57,9 +62,14 @@ pub struct Reproduced {
     pub text: String,
     /// Where the questions come from.
     pub source: Source,
+    /// The rows that were to be made and are not there, because the work was cancelled.
+    pub left: Vec<String>,
 }
 
-/// Runs what an experiment needs, in a folder that holds nothing else, and writes its report there.
+/// Runs what an experiment needs, in a folder that holds nothing else, cheap rows first, and writes its report there.
+///
+/// The report has every row of the experiment whose results are there, those of earlier runs too. It is also written
+/// when the work is cancelled, or a row fails, after the first row.
 ///
 /// # Errors
 /// If the questions can't be read, a row fails, or the folder holds results of something else.
@@ -69,9 +79,10 @@ pub fn reproduce(
     options: &ReproduceOptions,
     reporter: &dyn Reporter,
 ) -> Result<Reproduced> {
-    let plan = experiment.plan(options.data.is_none())?;
+    let plan = experiment.plan(options.questions.is_none())?;
+    let wanted = options.wanted(&plan)?;
     claim(folder)?;
-    let (trained, data, source) = options.questions(folder, experiment.embedded, reporter)?;
+    let (trained, data, source) = options.learnt_from(folder, experiment.embedded, reporter)?;
     let answered = options.answered(reporter)?;
     let (set, source) =
         answered.as_ref().map_or((&trained, source), |(set, _, source)| (set, *source));
@@ -91,12 +102,20 @@ pub fn reproduce(
         options,
         reporter,
     };
-    make_all(&engine, &plan, reporter)?;
+    let made = make_all(&engine, &wanted, reporter);
+    let done: Vec<&PlannedRow> = plan.iter().filter(|row| engine.is_done(row)).collect();
+    let made = match made {
+        Err(error) if done.is_empty() => return Err(error),
+        made => made,
+    };
+    let set_name = options.set_name(experiment.embedded);
     let report = Report {
-        title: format!("The Goldilocks Principle: {}", experiment.title),
+        title: format!("{} on {set_name}", experiment.title),
+        set_name,
+        beside_paper: false,
         tables,
         statistics: experiment.statistics,
-        rows: rows(&engine, experiment, &plan)?,
+        rows: rows(&engine, experiment, &done)?,
         set,
         provenance: Provenance {
             source,
@@ -108,7 +127,12 @@ pub fn reproduce(
     };
     ::report::write(&report, &folder.join("report"), true)?;
     write_manifest(&engine, experiment)?;
-    Ok(Reproduced { text: ::report::text(&report)?, source })
+    let is_left = |row: &&&PlannedRow| !done.iter().any(|done| done.name == row.name);
+    let left = wanted.iter().filter(is_left).map(|row| row.name.clone()).collect();
+    match made {
+        Err(error) if error.kind() != ErrorKind::Interrupted => Err(error),
+        _ => Ok(Reproduced { text: ::report::text(&report)?, source, left }),
+    }
 }
 
 /// Makes the folder, unless it holds something else.
@@ -127,14 +151,14 @@ fn combined(experiment: &Experiment, plan: &[PlannedRow]) -> BTreeSet<String> {
     rows.map(|row| row.trained_as.clone()).collect()
 }
 
-/// The rows of the report, combinations last.
+/// The rows of the report: those that are done, then combinations of them.
 fn rows<'s>(
     engine: &'s Engine<'_>,
     experiment: &Experiment,
-    plan: &[PlannedRow],
+    done: &[&PlannedRow],
 ) -> Result<Vec<Row<'s>>> {
     let mut rows = Vec::new();
-    for row in plan {
+    for row in done {
         let (name, label) = match &row.beyond {
             Some(label) => (row.name.clone(), label.clone()),
             None => {
@@ -147,51 +171,128 @@ fn rows<'s>(
             paper_row: row.paper_row.clone(),
             label,
             settings: row.changed.clone(),
+            differs: row.differs.clone(),
             runs: engine.runs(row)?,
             explained: if experiment.figure_2 { engine.explained(row)? } else { Vec::new() },
+            training: engine.training_curve(row)?,
         });
     }
     for Combination { name, label, of } in experiment.combinations() {
-        let members: Vec<&PlannedRow> =
-            of.iter().flat_map(|name| plan.iter().find(|row| row.name == *name)).collect();
+        let member = |name: &String| done.iter().copied().find(|row| row.name == *name);
+        let Some(members) = of.iter().map(member).collect::<Option<Vec<&PlannedRow>>>() else {
+            continue;
+        };
         rows.push(Row {
             name: name.clone(),
             paper_row: None,
             label: label.clone(),
             settings: Vec::new(),
+            differs: None,
             runs: engine.combined_runs(name, &members)?,
             explained: Vec::new(),
+            training: Vec::new(),
         });
     }
     Ok(rows)
 }
 
-/// Trains and answers what every row still needs.
-fn make_all(engine: &Engine<'_>, plan: &[PlannedRow], reporter: &dyn Reporter) -> Result<()> {
-    let mut n_made = 0;
-    for (index, row) in plan.iter().enumerate() {
+/// Trains and answers what every row still needs: first what does not learn by epochs, then what takes the shortest.
+fn make_all(engine: &Engine<'_>, wanted: &[&PlannedRow], reporter: &dyn Reporter) -> Result<()> {
+    let (learners, cheap): (Vec<&PlannedRow>, Vec<&PlannedRow>) =
+        wanted.iter().copied().partition(|row| row.entry.trains_by_epochs);
+    let (mut n_made, mut number, total) = (0, 0, wanted.len());
+    let mut make = |row: &PlannedRow, seconds, rest| -> Result<()> {
         check_cancelled(reporter)?;
+        number += 1;
+        let name = row.name.clone();
+        if !engine.to_train(row).is_empty() {
+            let name = name.clone();
+            reporter.report(Event::RowBegins { number, total, name, seconds, rest });
+        }
         if engine.make(row)? {
             n_made += 1;
-            let (number, total, name) = (index + 1, plan.len(), row.name.clone());
             reporter.report(Event::RowDone { number, total, name });
         }
+        Ok(())
+    };
+    for row in cheap {
+        make(row, None, 0.0)?;
     }
-    if n_made == 0 && !plan.is_empty() {
+    let estimated = estimate(engine, learners, reporter)?;
+    let mut rest: f64 = estimated.iter().filter_map(|(_, seconds)| *seconds).sum();
+    for (row, seconds) in estimated {
+        rest -= seconds.unwrap_or(0.0);
+        make(row, seconds, rest.max(0.0))?;
+    }
+    if n_made == 0 && total > 0 {
         reporter.report(Event::UpToDate);
     }
     Ok(())
 }
 
+/// Learners in the order in which they are to be made, with the seconds that each will take. On embedded data, where all
+/// of them take a moment, nothing is estimated.
+fn estimate<'p>(
+    engine: &Engine<'_>,
+    mut learners: Vec<&'p PlannedRow>,
+    reporter: &dyn Reporter,
+) -> Result<Vec<(&'p PlannedRow, Option<f64>)>> {
+    if engine.options.questions.is_none() {
+        learners.sort_by_key(|row| row.entry.cost);
+        return Ok(learners.into_iter().map(|row| (row, None)).collect());
+    }
+    let mut counted = BTreeSet::new();
+    let mut estimated = Vec::new();
+    for row in learners {
+        let mut to_train = engine.to_train(row);
+        to_train.retain(|name| counted.insert(name.clone()));
+        let seconds = match to_train.len() {
+            0 => None,
+            n => engine.seconds_to_train(row)?.map(|seconds| seconds * n as f64),
+        };
+        estimated.push((row, seconds));
+    }
+    estimated.sort_by(|(_, a), (_, b)| a.unwrap_or(0.0).total_cmp(&b.unwrap_or(0.0)));
+    let rows = estimated.iter().filter_map(|(row, seconds)| Some((row.name.clone(), (*seconds)?)));
+    let rows: Vec<(String, f64)> = rows.collect();
+    if !rows.is_empty() {
+        reporter.report(Event::Estimated { rows });
+    }
+    Ok(estimated)
+}
+
 impl ReproduceOptions {
+    /// The rows that are asked for.
+    fn wanted<'p>(&self, plan: &'p [PlannedRow]) -> Result<Vec<&'p PlannedRow>> {
+        let is_unknown = |name: &&String| !plan.iter().any(|row| row.name == **name);
+        if let Some(name) = self.only.iter().chain(&self.skip).find(is_unknown) {
+            let known = plan.iter().map(|row| row.name.clone()).collect();
+            return Err(Error::UnknownRow { name: name.clone(), known });
+        }
+        let is_wanted = |row: &&PlannedRow| {
+            (self.only.is_empty() || self.only.contains(&row.name))
+                && !self.skip.contains(&row.name)
+        };
+        Ok(plan.iter().filter(is_wanted).collect())
+    }
+
+    /// What the answered questions are called in titles.
+    fn set_name(&self, embedded: Embedded) -> String {
+        match (&self.questions, embedded) {
+            (Some(path), _) => sets::name(path),
+            (None, Embedded::Tales) => "the tales".to_owned(),
+            (None, Embedded::News) => "the embedded articles".to_owned(),
+        }
+    }
+
     /// The questions to learn from, the fingerprint that identifies them, and where they come from.
-    fn questions(
+    fn learnt_from(
         &self,
         folder: &Path,
         embedded: Embedded,
         reporter: &dyn Reporter,
     ) -> Result<(QuestionSet, String, Source)> {
-        let (is_built, set, source) = match &self.data {
+        let (is_built, set, source) = match self.train_on.as_ref().or(self.questions.as_ref()) {
             Some(path) => {
                 let set = sets::open(path, &SetOptions::all(self.skip_bad), &[], reporter)?;
                 let source = sets::source(path, &set);
@@ -221,7 +322,7 @@ impl ReproduceOptions {
 
     /// The questions to answer, if they are others than those to learn from.
     fn answered(&self, reporter: &dyn Reporter) -> Result<Option<(QuestionSet, String, Source)>> {
-        let Some(path) = &self.answer else { return Ok(None) };
+        let (Some(path), Some(_)) = (&self.questions, &self.train_on) else { return Ok(None) };
         let options = SetOptions::all(self.skip_bad);
         let set = sets::open(path, &options, &[Split::Valid, Split::Test], reporter)?;
         let source = sets::source(path, &set);
@@ -276,7 +377,7 @@ fn shown_splits(experiment: &Experiment, tables: &[TableKind]) -> Vec<Split> {
         let columns = tables.iter().flat_map(|kind| kind.published().columns);
         tables.is_empty() || columns.into_iter().any(|column| column.split == *split)
     };
-    experiment.on.iter().copied().filter(is_shown).collect()
+    experiment.splits.iter().copied().filter(is_shown).collect()
 }
 
 fn write_manifest(engine: &Engine<'_>, experiment: &Experiment) -> Result<()> {
@@ -306,7 +407,7 @@ mod tests {
 
     use super::*;
 
-    const EXPERIMENT: &str = "title = 'Small'\ntables = ['validation']\non = ['valid']\n[[rows]]\n\
+    const EXPERIMENT: &str = "title = 'Small'\ntables = ['validation']\nsplits = ['valid']\n[[rows]]\n\
         model = 'memnn-window-selfsup'\nsettings = { dim = 2, epochs = 1 }\n\
         [[rows]]\nmodel = 'word-distance'\nsettings = { max_penalty = 5 }\n";
 
@@ -316,8 +417,10 @@ mod tests {
         fs::write(&path, EXPERIMENT).unwrap();
         let program = Program { commit: Some(commit.to_owned()), ..Program::default() };
         let options = ReproduceOptions {
-            data: None,
-            answer: None,
+            questions: None,
+            train_on: None,
+            only: Vec::new(),
+            skip: Vec::new(),
             skip_bad: false,
             seed: 1,
             device: DeviceChoice::Cpu,
@@ -351,7 +454,7 @@ mod tests {
     fn other_commits_change_nothing_and_other_code_of_a_learner_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
-        let rows = ["memnn-window-selfsup", "word-distance"];
+        let rows = ["word-distance", "memnn-window-selfsup"];
         assert_eq!(run(folder, "a", false).unwrap(), rows);
         // A change of documents or of the page is another commit, and the code of the models is the same.
         assert!(run(folder, "b-dirty", false).unwrap().is_empty());

@@ -1,41 +1,35 @@
-//! Sliding window, §4.1: the query with a candidate in its blank is slid across the context; the
-//! candidate whose query overlaps best anywhere wins (Richardson, Burges & Renshaw 2013, Algorithm 1).
+//! Sliding window, §4.1: a window as long as the set T of the query's words and a candidate is slid across the
+//! context; the candidate whose T overlaps best anywhere wins (Richardson, Burges & Renshaw 2013, Algorithm 1).
 //!
 //! Question → best weighted overlap of each candidate, lower-cased. Nothing is trained or kept.
 
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
-use base::{Vocabulary, WordId};
+use base::WordId;
 use questions::Question;
 
+use crate::baselines::Untrained;
 use crate::contract::scorer::{PerQuestion, ScoreQuestion};
 use crate::sources;
 use crate::words::lowercase::{Lowercase, LowercaseQuestion};
-use crate::{Explanation, Method, Model, Result, Scorer, Span};
+use crate::{Cost, Explanation, Method, Span};
 
 pub(crate) const METHOD: Method = Method {
     name: "sliding-window",
     section: "§4.1",
+    summary: "Slides the query with each candidate over the context and chooses the candidate \
+              with the best overlap.",
+    cost: Cost::Seconds,
+    wants_gpu: false,
     settings: &[],
     sources: &[sources::WORDS, sources::BASELINES],
     trains_by_epochs: false,
-    train: |_, _| Ok(Arc::new(SlidingWindow)),
-    load: |_| Ok(Arc::new(SlidingWindow)),
+    train: |_, _| Ok(Arc::new(SLIDER)),
+    load: |_| Ok(Arc::new(SLIDER)),
 };
 
-struct SlidingWindow;
-
-impl Model for SlidingWindow {
-    fn scorer(self: Arc<Self>, words: &Arc<Vocabulary>) -> Box<dyn Scorer> {
-        PerQuestion::boxed(Slider(Lowercase::new(words)))
-    }
-
-    fn save(&self, _: &Path) -> Result<()> {
-        Ok(())
-    }
-}
+const SLIDER: Untrained = Untrained(|words| PerQuestion::boxed(Slider(words)));
 
 struct Slider(Lowercase);
 
@@ -65,13 +59,15 @@ impl ScoreQuestion for Slider {
 fn overlaps(question: &LowercaseQuestion) -> impl Iterator<Item = (f32, Range<usize>)> {
     let LowercaseQuestion { context, query, blank, candidates } = question;
     let mut of_query = vec![0.0; context.len()];
-    for (_, &word) in query.iter().enumerate().filter(|(place, _)| place != blank) {
-        weigh(word, context, &mut of_query);
-    }
+    let mut targets: Vec<WordId> = [&query[..*blank], &query[blank + 1..]].concat();
+    targets.sort_unstable();
+    targets.dedup();
+    targets.iter().for_each(|&word| weigh(word, context, &mut of_query));
     candidates.iter().map(move |&candidate| {
         let mut weights = of_query.clone();
         weigh(candidate, context, &mut weights);
-        heaviest(&weights, query.len())
+        // Richardson et al. 2013, Algorithm 1: a window of |T| words, T the set of the query's words and the candidate.
+        heaviest(&weights, targets.len() + usize::from(!targets.contains(&candidate)))
     })
 }
 
@@ -122,13 +118,13 @@ mod tests {
         // Windows of three words: fox has `the fox saw`, hen `saw the hen`, the others `saw the` with
         // fox or hen. Counts: the 3, hen 2, fox 1, saw 1.
         let [the, hen, once] = [3.0, 2.0, 1.0].map(|count: f64| (1.0 + 1.0 / count).ln() as f32);
-        let scores = score(&Arc::new(SlidingWindow), &set.example(0).question);
+        let scores = score(&Arc::new(SLIDER), &set.example(0).question);
         let expected = [the + once + once, once + the + hen, once + the, once + the];
         for (score, expected) in scores.iter().zip(expected) {
             assert!((score - expected).abs() < 1e-6, "{scores:?}");
         }
         assert_eq!(scores[2], scores[3], "a tie is exact");
-        let spans = explain(&Arc::new(SlidingWindow), &set.example(0).question).spans;
+        let spans = explain(&Arc::new(SLIDER), &set.example(0).question).spans;
         assert_eq!((spans[0].words.clone(), spans[0].weight), (0..3, scores[0]));
     }
 
@@ -138,7 +134,7 @@ mod tests {
         let mut targets: HashSet<&str> = HashSet::from([candidate]);
         targets.extend(query.iter().enumerate().filter(|(i, _)| *i != blank).map(|(_, w)| &**w));
         let overlap = |start: usize| -> f64 {
-            let places = (start..start + query.len()).filter_map(|place| text.get(place));
+            let places = (start..start + targets.len()).filter_map(|place| text.get(place));
             let hits = places.filter(|word| targets.contains(word.as_str()));
             hits.map(|word| (1.0 + 1.0 / count(word)).ln()).sum()
         };
@@ -156,7 +152,7 @@ mod tests {
                 text.split_whitespace().map(str::to_lowercase).collect()
             };
             let (text, query) = (words(&context.join(" ")), words(&query));
-            for (name, score) in names.iter().zip(score(&Arc::new(SlidingWindow), &question)) {
+            for (name, score) in names.iter().zip(score(&Arc::new(SLIDER), &question)) {
                 let expected =
                     by_definition(&text, &query, question.blank, &name.to_lowercase());
                 prop_assert!((f64::from(score) - expected).abs() < 1e-6, "{score} {expected}");

@@ -1,5 +1,5 @@
 //! Word distance, §4.1: the query is laid over the context so that the blank lies on an instance of a
-//! candidate; the candidate whose query words then lie nearest to their like wins (Hermann et al. 2015).
+//! candidate; the candidate whose query words are then nearest to the same words of the context wins (Hermann et al. 2015).
 //!
 //! Question → minus the lowest alignment penalty of each candidate, lower-cased. The maximum penalty m is
 //! a setting, or training tunes it on the validation questions.
@@ -14,28 +14,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::folder::{read_toml, write_toml};
 use crate::contract::scorer::{PerQuestion, ScoreQuestion};
-use crate::contract::settings;
 use crate::sources;
 use crate::words::lowercase::{Lowercase, LowercaseQuestion};
 use crate::{
-    Error, Event, Explanation, LoadRequest, Method, Model, Result, Scorer, Setting, Settings, Span,
-    Training,
+    Cost, Error, Event, Explanation, LoadRequest, Method, Model, Result, Scorer, Setting, Settings,
+    Span, Training,
 };
 
 pub(crate) const METHOD: Method = Method {
     name: "word-distance",
     section: "§4.1",
-    settings: &[Setting {
-        name: "max_penalty",
-        symbol: "m",
-        // Chosen: the value that the paper tuned, so that figures compare; `auto` tunes again. On the
-        // validation questions of the CBT it takes 3, half a point better than 5.
-        default: "5",
-        range: settings::Range::Whole(1, 1000),
-        word: Some("auto"),
-        doc: "The most that one word of the query can cost; `auto` takes the best of 1 to 10 on the \
-              validation questions.",
-    }],
+    summary: "Lays the query over each mention of a candidate and chooses the one whose other \
+              words are nearest.",
+    cost: Cost::Seconds,
+    wants_gpu: false,
+    // Chosen: the value that the paper tuned, so that figures compare; `auto` tunes again. On the validation
+    // questions of the CBT it takes 3, half a point better than 5.
+    settings: &[Setting::whole("max_penalty", "5", 1..=1000).symbol("m").or("auto").doc(
+        "The most that one word of the query can cost; `auto` takes the best of 1 to 10 on the \
+         validation questions.",
+    )],
     sources: &[sources::WORDS, sources::BASELINES],
     trains_by_epochs: false,
     train,
@@ -223,7 +221,7 @@ mod tests {
     use questions::{QuestionSet, Split};
 
     use super::*;
-    use crate::fixture::{Asked, explain, one_question, score, set_of, texts};
+    use crate::fixture::{TestQuestion, explain, one_question, score, set_of, texts};
 
     fn with_max_penalty(max_penalty: u32) -> Arc<WordDistance> {
         Arc::new(WordDistance { max_penalty, grid: vec![] })
@@ -291,7 +289,7 @@ mod tests {
         }
     }
 
-    /// Trains with `auto`; gives m and the accuracies of the grid.
+    /// Trains with `auto`; returns m and the accuracies of the grid.
     fn tuned(set: &QuestionSet) -> Result<(f32, Vec<f64>)> {
         let accuracies = Mutex::new(Vec::new());
         let report = |event| match event {
@@ -310,7 +308,7 @@ mod tests {
     fn the_lowest_of_the_best_max_penalties_on_validation_is_taken() {
         // hen is right from m = 9 on: its `c` and `d` lie four words off, fox has `c` in place but no
         // `d`, so hen costs 2 · min(4, m) and fox m, besides the 4m that both have for the `y`.
-        let set = set_of(&[Asked {
+        let set = set_of(&[TestQuestion {
             context: vec!["fox c x x x x x", "hen x d x x c x"],
             query: "XXXXX c y y y y d",
             candidates: &["hen", "fox"],

@@ -38,7 +38,7 @@ pub fn score_all(
             indices.iter().zip(&mut buffers).map(controlled).collect();
         let mut scores = Scores::default();
         scorer.score(&questions, &mut scores)?;
-        check(&questions, &scores)?;
+        check_scores(&questions, scores.iter())?;
         Ok(scores)
     };
     let batches: Vec<&[usize]> = indices.chunks(scorer.batch_size().max(1)).collect();
@@ -74,13 +74,19 @@ pub fn score_all(
     })
 }
 
-/// One list per question, one finite score per candidate.
-fn check(questions: &[Question<'_>], scores: &Scores) -> Result<()> {
-    if scores.len() != questions.len() {
-        let (expected, found) = (questions.len(), scores.len());
+/// Checks scores of any origin: one list per question, one finite score per candidate.
+///
+/// # Errors
+/// [`Error::ScoreCount`] and [`Error::NotFinite`].
+pub fn check_scores<'s, S: Copy + Into<f64> + 's>(
+    questions: &[Question<'_>],
+    lists: impl ExactSizeIterator<Item = &'s [S]>,
+) -> Result<()> {
+    if lists.len() != questions.len() {
+        let (expected, found) = (questions.len(), lists.len());
         return Err(Error::ScoreCount { question: None, expected, found });
     }
-    for (question, list) in questions.iter().zip(scores.iter()) {
+    for (question, list) in questions.iter().zip(lists) {
         let (expected, found) = (question.candidates.len(), list.len());
         if found != expected {
             return Err(Error::ScoreCount {
@@ -89,11 +95,14 @@ fn check(questions: &[Question<'_>], scores: &Scores) -> Result<()> {
                 found,
             });
         }
-        if let Some(place) = list.iter().position(|score| !score.is_finite()) {
+        let mut scores = list.iter().map(|&score| score.into());
+        if let Some((candidate, found)) =
+            question.candidates.iter().zip(&mut scores).find(|(_, score)| !score.is_finite())
+        {
             return Err(Error::NotFinite {
                 id: question.id().to_string(),
-                candidate: question.word(question.candidates[place]).to_owned(),
-                found: list[place],
+                candidate: question.word(*candidate).to_owned(),
+                found,
             });
         }
     }
@@ -205,7 +214,7 @@ mod tests {
     use questions::Split;
 
     use super::*;
-    use crate::fixture::{Asked, set_of};
+    use crate::fixture::{TestQuestion, set_of};
 
     /// What is wrong with the list of a question of four sentences.
     #[derive(Clone, Copy, PartialEq)]
@@ -269,8 +278,8 @@ mod tests {
     }
 
     fn set(n_sentences: impl Iterator<Item = usize>) -> QuestionSet {
-        let asked: Vec<Asked<'_>> = n_sentences
-            .map(|n| Asked {
+        let asked: Vec<TestQuestion<'_>> = n_sentences
+            .map(|n| TestQuestion {
                 context: vec!["a fox"; n],
                 query: "the XXXXX",
                 candidates: &["fox", "hen"],

@@ -28,7 +28,7 @@ impl From<neural::Error> for Error {
 /// The result of everything here that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong.
+/// A model can't be trained, saved, loaded or asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the message of a variant says what its fields are")]
@@ -50,12 +50,15 @@ pub enum Error {
     NothingToTrainOn { model: &'static str, expected: &'static str, hint: &'static str },
     /// A score that is NaN or infinite.
     #[error("question {id}: the score of `{candidate}` is {found}: expected a finite number")]
-    NotFinite { id: String, candidate: String, found: f32 },
+    NotFinite { id: String, candidate: String, found: f64 },
     /// A scorer returned another number of lists than there are questions or, where a question is named, another
     /// number of scores than it has candidates.
     #[error("{}", score_count(question.as_deref(), *expected, *found))]
     ScoreCount { question: Option<String>, expected: usize, found: usize },
-    /// What whoever takes the scores of [`crate::score_all`] failed with.
+    /// What a scorer of another crate failed with.
+    #[error(transparent)]
+    External(Box<dyn std::error::Error + Send + Sync>),
+    /// The consumer of the scores of [`crate::score_all`] failed.
     #[error(transparent)]
     Sink(Box<dyn std::error::Error + Send + Sync>),
     /// The folder to save to is there already.
@@ -75,6 +78,9 @@ pub enum Error {
         "`{model}` diverged in epoch {epoch}, step {step}: the mean loss is {loss} with `learning_rate={learning_rate}`"
     )]
     Diverged { model: &'static str, epoch: usize, step: usize, loss: f64, learning_rate: f64 },
+    /// The listener asked for the training to stop.
+    #[error("interrupted")]
+    Interrupted,
     /// A device that is not there, has too little memory or is lost.
     #[error(transparent)]
     Device(numerics::Error),
@@ -99,7 +105,12 @@ fn score_count(question: Option<&str>, expected: usize, found: usize) -> String 
 }
 
 impl Error {
-    /// Wraps the error of whoever takes the scores of [`crate::score_all`].
+    /// Wraps the error of a scorer of another crate.
+    pub fn external(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::External(error.into())
+    }
+
+    /// Wraps the error of the consumer of [`crate::score_all`].
     pub fn sink(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Sink(error.into())
     }
@@ -154,6 +165,8 @@ impl Error {
             Self::SettingValue { .. }
             | Self::File { .. }
             | Self::ScoreCount { .. }
+            | Self::Interrupted
+            | Self::External(_)
             | Self::Sink(_) => None,
         }
     }

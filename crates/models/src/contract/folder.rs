@@ -1,8 +1,9 @@
 //! A model on disk: a folder with the files of the model and `model.toml`, which says what it is.
 //!
 //! ```text
-//! model.toml    format = 2, [provenance] with model, data, seed, program and settings, [notes]
-//! …             whatever Model::save writes
+//! model.toml        format = 2, [provenance] with model, data, seed, program and settings, [notes]
+//! training.jsonl    loss and validation of each epoch, for methods that train by epochs: see `curve`
+//! …                 whatever Model::save writes
 //! ```
 //!
 //! The folder appears whole or not at all: it is written next to its place, as `.NAME.partial`, and then
@@ -25,14 +26,14 @@ use crate::{
 const MANIFEST: &str = "model.toml";
 const FORMAT: i64 = 2;
 
-/// What `model.toml` says.
+/// The content of `model.toml`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     format: i64,
     /// What the model was made from: its method, data, settings and seed.
     pub provenance: Provenance,
-    /// Whatever else whoever saves it wants to note, such as the device that it learnt on.
+    /// Anything else that is worth noting, such as the device that it was trained on.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, String>,
 }
@@ -74,6 +75,9 @@ pub fn save(model: &dyn Model, manifest: &Manifest, folder: &Path, overwrite: bo
     let failed = |reason| Error::File { path: folder.to_owned(), reason };
     base::files::write_folder(folder, failed, |inside| {
         model.save(inside)?;
+        if let Some(curve) = model.training_curve() {
+            curve.write(inside)?;
+        }
         write_toml(&inside.join(MANIFEST), manifest)
     })
 }
@@ -208,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_says_what_it_is_and_nothing_else_is_left_behind() {
+    fn a_folder_says_what_it_is_and_nothing_else_remains() {
         let root = TempDir::new().unwrap();
         let folder = root.path().join("models/word-distance");
         save_word_distance(&folder, 1, false).unwrap();

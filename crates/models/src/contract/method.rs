@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::Vocabulary;
 
-use crate::{DeviceChoice, Reporter, Result, Scorer, Setting, Settings, Training};
+use crate::{DeviceChoice, Reporter, Result, Scorer, Setting, Settings, Training, TrainingCurve};
 
 /// An entry of the registry: what a method is called, what can be set, how its model is made.
 pub struct Method {
@@ -13,6 +13,12 @@ pub struct Method {
     pub name: &'static str,
     /// The section of the paper: `§4.1`.
     pub section: &'static str,
+    /// What it does, in a sentence for people who do not know the paper.
+    pub summary: &'static str,
+    /// How long training takes.
+    pub cost: Cost,
+    /// Whether training wants a GPU, which takes minutes where the processor takes [`Cost::Hours`].
+    pub wants_gpu: bool,
     /// What can be set, in the order to print it.
     pub settings: &'static [Setting],
     /// Hashes of the code that a model of this method depends on; others may change without making it another.
@@ -36,15 +42,37 @@ impl Method {
     }
 }
 
+/// How long it takes to train a method on the released training questions (656,957) with two cores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cost {
+    /// Less than a minute; where there is nothing to learn, no time at all.
+    Seconds,
+    /// Up to an hour.
+    Minutes,
+    /// Up to some days.
+    Hours,
+}
+
+impl Cost {
+    /// The unit of time in words: `seconds`, `minutes`, `hours`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Seconds => "seconds",
+            Self::Minutes => "minutes",
+            Self::Hours => "hours",
+        }
+    }
+}
+
 /// A folder to load a model from, and where the model is to answer.
 pub struct LoadRequest<'a> {
-    /// Where [`Model::save`] wrote.
+    /// The folder that [`Model::save`] wrote.
     pub folder: &'a Path,
     /// The settings that the model was trained with.
     pub settings: Settings,
-    /// Where networks answer.
+    /// The device that networks answer on.
     pub device: DeviceChoice,
-    /// Hears where that is.
+    /// Receives the choice of the device, and warnings.
     pub reporter: &'a dyn Reporter,
 }
 
@@ -60,6 +88,12 @@ pub trait Model: Send + Sync {
     /// # Errors
     /// If a file can't be written.
     fn save(&self, folder: &Path) -> Result<()>;
+
+    /// How its training went; none for methods that do not train by epochs, and for models of versions that kept
+    /// no curve. [`crate::save`] writes it.
+    fn training_curve(&self) -> Option<&TrainingCurve> {
+        None
+    }
 
     /// The same model on the processor, for when the device fails that it was put on by
     /// [`DeviceChoice::Auto`].

@@ -1,6 +1,7 @@
 //! What every method promises.
 
 pub(crate) mod answering;
+pub(crate) mod curve;
 pub(crate) mod device;
 pub(crate) mod error;
 pub(crate) mod folder;

@@ -40,7 +40,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// This version of the program, with the code of a method; whoever builds a program adds its commit.
+    /// This version of the program, with the code of a method; a program adds its own commit.
     pub fn new(code: impl Into<String>) -> Self {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         Self { version, code: code.into(), ..Self::default() }
@@ -62,7 +62,7 @@ pub struct Mismatch {
     pub what: String,
     /// What it should be; `none` for a setting that should not be there.
     pub expected: String,
-    /// What it is.
+    /// The value that was found.
     pub found: String,
 }
 

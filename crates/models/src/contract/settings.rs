@@ -1,9 +1,10 @@
-//! Settings: flat `KEY=VALUE` text → values checked against an [`Method`] → the model's own `Config`.
+//! Settings: flat `KEY=VALUE` text → values checked against a [`Method`] → the model's own `Config`.
 //!
 //! A model lists its [`Setting`]s in its [`Method`] and reads them into a struct with fields of the same
 //! names through [`Settings::config`]; the same list is what a program prints about the model.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
@@ -11,7 +12,7 @@ use toml::{Table, Value};
 use crate::{Error, Method, Result};
 
 /// Something about a model that can be set.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// The key, in snake case.
     pub name: &'static str,
@@ -21,8 +22,8 @@ pub struct Setting {
     pub default: &'static str,
     /// The values that it takes.
     pub range: Range,
-    /// A word that may stand in place of a value (`auto`, `all`); it is `None` in the `Config`.
-    pub word: Option<&'static str>,
+    /// A word that is accepted in place of a value (`auto`, `all`); it is `None` in the `Config`.
+    pub keyword: Option<&'static str>,
     /// What it does, in a sentence.
     pub doc: &'static str,
 }
@@ -30,9 +31,9 @@ pub struct Setting {
 /// The values that a [`Setting`] takes; both ends belong to it.
 #[derive(Clone, Copy, Debug)]
 pub enum Range {
-    /// Whole numbers.
+    /// Whole numbers from the first to the second.
     Whole(i64, i64),
-    /// Numbers.
+    /// Numbers from the first to the second.
     Real(f64, f64),
     /// One of several words.
     Choice(&'static [&'static str]),
@@ -69,17 +70,90 @@ impl fmt::Display for Range {
 }
 
 impl Setting {
+    /// A setting that is a whole number in a range.
+    pub const fn whole(
+        name: &'static str,
+        default: &'static str,
+        range: RangeInclusive<i64>,
+    ) -> Self {
+        Self::new(name, default, Range::Whole(*range.start(), *range.end()))
+    }
+
+    /// A setting that is a number in a range.
+    pub const fn real(
+        name: &'static str,
+        default: &'static str,
+        range: RangeInclusive<f64>,
+    ) -> Self {
+        Self::new(name, default, Range::Real(*range.start(), *range.end()))
+    }
+
+    /// A setting that is one of several words.
+    pub const fn choice(
+        name: &'static str,
+        default: &'static str,
+        words: &'static [&'static str],
+    ) -> Self {
+        Self::new(name, default, Range::Choice(words))
+    }
+
+    /// A setting that is `true` or `false`.
+    pub const fn flag(name: &'static str, default: &'static str) -> Self {
+        Self::new(name, default, Range::Flag)
+    }
+
+    const fn new(name: &'static str, default: &'static str, range: Range) -> Self {
+        Self { name, symbol: "", default, range, keyword: None, doc: "" }
+    }
+
+    /// Sets what it does, in a sentence.
+    pub const fn doc(self, doc: &'static str) -> Self {
+        Self { doc, ..self }
+    }
+
+    /// Sets the paper's symbol.
+    pub const fn symbol(self, symbol: &'static str) -> Self {
+        Self { symbol, ..self }
+    }
+
+    /// Sets a word that is accepted in place of a value.
+    pub const fn or(self, keyword: &'static str) -> Self {
+        Self { keyword: Some(keyword), ..self }
+    }
+
+    /// Sets another default, for settings that several methods share.
+    pub const fn with_default(self, default: &'static str) -> Self {
+        Self { default, ..self }
+    }
+
+    /// Joins lists of settings into one of `N`; a wrong `N` does not compile.
+    pub(crate) const fn join<const N: usize>(lists: &[&[Self]]) -> [Self; N] {
+        let mut all = [Self::flag("", ""); N];
+        let (mut list, mut n) = (0, 0);
+        while list < lists.len() {
+            let mut index = 0;
+            while index < lists[list].len() {
+                all[n] = lists[list][index];
+                index += 1;
+                n += 1;
+            }
+            list += 1;
+        }
+        assert!(n == N, "fewer settings than `N`");
+        all
+    }
+
     /// The values that it takes, in words.
     pub fn expected(&self) -> String {
-        match self.word {
-            Some(word) => format!("{} or `{word}`", self.range),
+        match self.keyword {
+            Some(keyword) => format!("{} or `{keyword}`", self.range),
             None => self.range.to_string(),
         }
     }
 
     fn parse(&self, text: &str) -> Result<Value> {
-        let value = match self.word {
-            Some(word) if word == text => Some(Value::String(text.to_owned())),
+        let value = match self.keyword {
+            Some(keyword) if keyword == text => Some(Value::String(text.to_owned())),
             _ => self.range.parse(text),
         };
         value.ok_or_else(|| Error::SettingValue {
@@ -161,7 +235,7 @@ impl Settings {
     pub fn config<Config: DeserializeOwned>(&self) -> Config {
         let mut values = self.values.clone();
         for setting in self.known {
-            if values[setting.name].as_str().is_some_and(|text| setting.word == Some(text)) {
+            if values[setting.name].as_str().is_some_and(|text| setting.keyword == Some(text)) {
                 values.remove(setting.name);
             }
         }
@@ -195,46 +269,11 @@ mod tests {
     use crate::MODELS;
 
     const SETTINGS: &[Setting] = &[
-        Setting {
-            name: "dim",
-            symbol: "p",
-            default: "300",
-            range: Range::Whole(1, 4096),
-            word: None,
-            doc: "Length of an embedding.",
-        },
-        Setting {
-            name: "max_memories",
-            symbol: "n",
-            default: "all",
-            range: Range::Whole(1, 1000),
-            word: Some("all"),
-            doc: "Memories a question.",
-        },
-        Setting {
-            name: "learning_rate",
-            symbol: "λ",
-            default: "0.01",
-            range: Range::Real(0.0, 10.0),
-            word: None,
-            doc: "Step of SGD.",
-        },
-        Setting {
-            name: "attention",
-            symbol: "",
-            default: "soft",
-            range: Range::Choice(&["soft", "hard"]),
-            word: None,
-            doc: "How memories are weighted.",
-        },
-        Setting {
-            name: "time",
-            symbol: "",
-            default: "true",
-            range: Range::Flag,
-            word: None,
-            doc: "Whether memories know their place.",
-        },
+        Setting::whole("dim", "300", 1..=4096).symbol("p").doc("Length of an embedding."),
+        Setting::whole("max_memories", "all", 1..=1000).or("all").doc("Memories per question."),
+        Setting::real("learning_rate", "0.01", 0.0..=10.0).symbol("λ").doc("Step of SGD."),
+        Setting::choice("attention", "soft", &["soft", "hard"]).doc("How memories are weighted."),
+        Setting::flag("time", "true").doc("Whether memories know their place."),
     ];
 
     #[derive(Debug, Deserialize, PartialEq)]
@@ -289,6 +328,14 @@ mod tests {
         let mut values = values;
         values.remove("max_memories");
         assert_eq!(settings.ignored::<Config>(&values), None);
+    }
+
+    #[test]
+    fn lists_of_settings_are_joined_in_order() {
+        const JOINED: [Setting; 6] =
+            Setting::join(&[SETTINGS, &[], &[Setting::flag("tied", "false")]]);
+        let names: Vec<&str> = JOINED.iter().map(|setting| setting.name).collect();
+        assert_eq!(names, ["dim", "max_memories", "learning_rate", "attention", "time", "tied"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! [`Training`]: what a model may learn from, and whom it tells how it goes.
+//! [`Training`]: what a model may learn from, and the [`Reporter`] of its progress.
 //!
-//! It is made from a whole [`QuestionSet`] but gives out its training and validation parts only, so no
+//! It is made from a whole [`QuestionSet`] but shows its training and validation parts only, so no
 //! model can look at the test split.
 
 use std::path::Path;
@@ -12,21 +12,21 @@ use questions::{Example, Question, QuestionSet, Sentences, Split, WordClass};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
-use crate::DeviceChoice;
+use crate::{DeviceChoice, EpochRecord, Error, Result};
 
-/// What [`crate::Method::train`] gets.
+/// The input of [`crate::Method::train`]: data, seed, device, reporter.
 pub struct Training<'a> {
-    /// For learning.
+    /// The questions and books to learn from.
     pub train: SplitView<'a>,
     /// For choosing settings and the epoch to stop at.
     pub valid: SplitView<'a>,
-    /// Where all chance comes from.
+    /// The seed of every random choice.
     pub seed: u64,
-    /// Hears of progress and warnings.
+    /// Receives progress and warnings.
     pub reporter: &'a dyn Reporter,
     /// A folder for checkpoints, perhaps with some of an earlier run in it; none: nothing is kept.
     pub checkpoints: Option<&'a Path>,
-    /// Where networks learn.
+    /// The device that networks learn on.
     pub device: DeviceChoice,
 }
 
@@ -42,6 +42,11 @@ impl<'a> Training<'a> {
             checkpoints: None,
             device: DeviceChoice::Cpu,
         }
+    }
+
+    /// Fails where the training was cancelled.
+    pub(crate) fn check_cancelled(&self) -> Result<()> {
+        if self.reporter.is_cancelled() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// Identifies what there is to learn from by its content: the fingerprint of the training and validation
@@ -191,10 +196,24 @@ impl<'a> SplitView<'a> {
     }
 }
 
-/// Whoever listens to a training; any closure over [`Event`]s is one.
+/// Listens to a training; any closure over [`Event`]s does.
+///
+/// A type of one's own can also stop the training: [`Self::is_cancelled`] is asked before each mini-batch and each
+/// value of a setting that is tried.
 pub trait Reporter: Sync {
-    /// Something happened.
+    /// Receives an event, from any thread.
     fn report(&self, event: Event);
+
+    /// Returns whether the training should stop with [`Error::Interrupted`].
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+
+    /// Reads the listener's clock, in seconds from any start, for the speeds in events. Libraries have no clock of
+    /// their own: without this one, no speed is reported.
+    fn seconds(&self) -> Option<f64> {
+        None
+    }
 }
 
 impl<F: Fn(Event) + Sync> Reporter for F {
@@ -206,54 +225,56 @@ impl<F: Fn(Event) + Sync> Reporter for F {
 /// Something that happens in a training.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// Training goes on, but not as one may think.
+    /// The training continues, but not as one might expect.
     Warning(String),
-    /// Part of the running epoch or stage is done.
+    /// Part of the running epoch is done.
     Progress {
-        /// Questions or words that were learnt from so far.
+        /// The running epoch, from 1.
+        epoch: usize,
+        /// The most epochs that there will be.
+        epochs: usize,
+        /// Questions or words that were learnt from so far in this epoch.
         done: usize,
-        /// Of how many.
+        /// How many there are per epoch.
         total: usize,
-        /// Which of both: `questions`, `words`.
-        of: &'static str,
+        /// What is counted: `questions`, `words`.
+        unit: &'static str,
     },
     /// An epoch is over; its checkpoint, if there is a folder for it, has been written.
     Epoch {
-        /// From 1.
-        number: usize,
+        /// Its number, loss and validation, and whether it is the best so far: what the model's folder keeps.
+        record: EpochRecord,
         /// The most epochs that there will be.
-        total: usize,
-        /// Mean loss on the training questions in this epoch.
-        loss: f64,
-        /// Mean loss on the validation part, for models that measure it; a language model's perplexity is
-        /// its exponential.
-        valid_loss: Option<f64>,
-        /// Accuracy on the validation questions, if there are any.
-        valid_accuracy: Option<f64>,
+        epochs: usize,
+        /// Questions or words that were learnt from per second, without the time for validation; none if the
+        /// listener has no clock.
+        per_second: Option<f64>,
+        /// What is counted: `questions`, `words`.
+        unit: &'static str,
     },
     /// A value of a setting has been tried on the validation questions.
     Tried {
-        /// As `KEY=VALUE`.
+        /// The setting as `KEY=VALUE`.
         setting: String,
-        /// How well it did.
+        /// Accuracy with this value.
         valid_accuracy: f64,
     },
     /// A network is computed on a GPU of this name.
     OnGpu(String),
     /// A network is computed on the processor, though a GPU would have been taken: why not.
     OnProcessor(String),
-    /// What was found out, in a line for the person who trains.
+    /// A finding, in a line for the person who trains.
     Note(String),
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{Asked, set_of};
+    use crate::fixture::{TestQuestion, set_of};
 
     #[test]
     fn the_test_split_is_out_of_reach() {
-        let asked = |split, word| Asked {
+        let asked = |split, word| TestQuestion {
             context: vec![word],
             query: "the XXXXX",
             candidates: &["fox", "hen"],
@@ -277,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_sample_is_the_same_share_for_the_same_seed_in_order() {
-        let asked = |_| Asked {
+        let asked = |_| TestQuestion {
             context: vec!["the fox"; 4],
             query: "the XXXXX",
             candidates: &["fox", "hen"],
@@ -300,7 +321,7 @@ mod tests {
 
     #[test]
     fn accuracy_counts_a_tie_of_two_as_half() {
-        let asked = |answer| Asked {
+        let asked = |answer| TestQuestion {
             context: vec!["the fox"],
             query: "the XXXXX",
             candidates: &["fox", "hen", "owl"],

@@ -13,7 +13,7 @@ use questions::{Question, WordClass};
 use serde::{Deserialize, Serialize};
 
 use crate::words::running_text;
-use crate::{Error, Event, Range, Result, Setting, Training};
+use crate::{Error, Event, Result, Setting, Training};
 
 /// The language model's file in a model folder.
 pub const NGRAMS: &str = "ngrams.bin";
@@ -21,31 +21,11 @@ pub const NGRAMS: &str = "ngrams.bin";
 /// The paper's order, which «performed best on the validation set».
 const PAPER_ORDER: usize = 5;
 
-pub(crate) const ORDER: Setting = Setting {
-    name: "order",
-    symbol: "n",
-    default: "auto",
-    range: Range::Whole(1, MAX_ORDER as i64),
-    word: Some("auto"),
-    doc: "Length of the longest n-grams; `auto` takes the paper's 5, unless another of 1 to 6 is better on the \
-          validation questions by more than the standard error.",
-};
-pub(crate) const PRUNE: Setting = Setting {
-    name: "prune",
-    symbol: "",
-    default: "0",
-    range: Range::Whole(0, 1_000_000),
-    word: None,
-    doc: "N-grams of three words or more that stand at most so often in the text are left out.",
-};
-pub(crate) const QUANTISE: Setting = Setting {
-    name: "quantise",
-    symbol: "",
-    default: "false",
-    range: Range::Flag,
-    word: None,
-    doc: "Whether 256 probabilities and backoffs stand for all of one length: a third of the file.",
-};
+pub(crate) const ORDER: Setting = Setting::whole("order", "auto", 1..=MAX_ORDER as i64).symbol("n").or("auto").doc("Length of the longest n-grams; `auto` takes the paper's 5, unless another of 1 to 6 is better on the \
+     validation questions by more than the standard error.");
+pub(crate) const PRUNE: Setting = Setting::whole("prune", "0", 0..=1_000_000)
+    .doc("N-grams of three or more words that occur at most this often in the text are left out.");
+pub(crate) const QUANTISE: Setting = Setting::flag("quantise", "false").doc("Whether the probabilities and backoffs of each length are rounded to 256 values: a third of the file.");
 
 /// How a language model is made.
 #[derive(Clone, Copy, Deserialize)]
@@ -84,7 +64,7 @@ pub(crate) struct Trial {
     valid: ByClass<f64>,
 }
 
-/// Estimates a language model of the training books; gives the orders that were tried for it too.
+/// Estimates a language model of the training books; also returns the orders that were tried for it.
 pub(crate) fn train(
     model: &'static str,
     config: Config,
@@ -128,6 +108,7 @@ fn tune(
         return Ok((trials, PAPER_ORDER));
     }
     for order in 1..=MAX_ORDER {
+        training.check_cancelled()?;
         let language = Arc::new(make(order)?.0);
         let scorer = LanguageScorer::new(&language, training.valid.vocabulary());
         let score = |question: &Question<'_>| vec![scorer.query(question).log_probs()];
@@ -203,11 +184,11 @@ impl LanguageScorer {
         let before = query[near..blank]
             .iter()
             .fold(before, |state, word| self.model.advance(&state, token(word)).1);
-        let behind = query[blank + 1..].iter().map(token).chain([ngram::END]).take(reach);
-        let behind: Vec<TokenId> = behind.collect();
+        let after = query[blank + 1..].iter().map(token).chain([ngram::END]).take(reach);
+        let after: Vec<TokenId> = after.collect();
         let score = |candidate: &WordId| {
             let mut state = before;
-            let words = [token(candidate)].into_iter().chain(behind.iter().copied());
+            let words = [token(candidate)].into_iter().chain(after.iter().copied());
             let log_prob = |word| {
                 let (log_prob, next) = self.model.advance(&state, word);
                 state = next;

@@ -14,11 +14,15 @@ use crate::contract::folder::{read_toml, write_toml};
 use crate::contract::scorer::{PerQuestion, ScoreQuestion};
 use crate::kneser_ney::language_model::{self, Config, LanguageScorer, NGRAMS, Trial};
 use crate::sources;
-use crate::{LoadRequest, Method, Model, Result, Scorer, Settings, Training};
+use crate::{Cost, LoadRequest, Method, Model, Result, Scorer, Settings, Training};
 
 pub(crate) const METHOD: Method = Method {
     name: "kneser-ney",
     section: "§4.2",
+    summary: "Chooses the candidate with which an n-gram language model finds the query most \
+              probable.",
+    cost: Cost::Seconds,
+    wants_gpu: false,
     settings: &[language_model::ORDER, language_model::PRUNE, language_model::QUANTISE],
     sources: &[sources::WORDS, sources::KNESER_NEY, ngram::SOURCES],
     trains_by_epochs: false,
@@ -94,7 +98,7 @@ mod tests {
     use questions::{NewQuestion, QuestionSet, Split};
 
     use super::*;
-    use crate::fixture::{Asked, score, set_of, texts};
+    use crate::fixture::{TestQuestion, score, set_of, texts};
     use crate::{Event, Training};
 
     fn of_text(sentences: &[&str], order: usize) -> Arc<dyn Model> {
@@ -115,7 +119,7 @@ mod tests {
         ) {
             let context = context.iter().map(String::as_str).collect();
             let names: Vec<&str> = candidates.iter().map(String::as_str).collect();
-            let asked = Asked { context, query: &query, candidates: &names, answer: None, split: Split::Test };
+            let asked = TestQuestion { context, query: &query, candidates: &names, answer: None, split: Split::Test };
             let scores = score(&of_text(&TALE, order), &set_of(&[asked]).example(0).question);
             let mut text = ngram::Text::default();
             TALE.iter().for_each(|words| text.push(words.split(' ')).unwrap());
@@ -134,8 +138,8 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_tuned_and_a_small_text_is_warned_of() {
-        let asked = |split, answer| Asked {
+    fn the_order_is_tuned_and_a_small_text_gives_a_warning() {
+        let asked = |split, answer| TestQuestion {
             context: vec!["the old fox ran home .", "the old hen sat down ."],
             query: "the old fox XXXXX",
             candidates: &["sat", "ran"],

@@ -21,7 +21,9 @@ use serde::{Deserialize, Serialize};
 use crate::contract::folder::read_toml;
 use crate::learning::epochs::Validation;
 use crate::learning::weights_file;
-use crate::{Error, Event, Mismatch, Provenance, Reporter, Result, Settings, Training};
+use crate::{
+    EpochRecord, Error, Event, Mismatch, Provenance, Reporter, Result, Settings, Training,
+};
 
 const RECORD: &str = "training.toml";
 
@@ -31,46 +33,46 @@ pub(crate) struct Record {
     /// Which training this is; none if nothing is kept of it.
     of: Option<Provenance>,
     /// From the first epoch on.
-    pub epochs: Vec<Epoch>,
-}
-
-/// How an epoch went.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Epoch {
-    pub loss: f64,
-    pub valid: Validation,
+    pub epochs: Vec<EpochRecord>,
 }
 
 impl Record {
+    /// Adds an epoch. It is the best so far if its accuracy is higher or, where none is measured, its loss on
+    /// validation is lower than that of all before it, and where there is nothing to compare.
     pub fn push(&mut self, loss: f64, valid: Validation) {
-        self.epochs.push(Epoch { loss, valid });
+        let score = |valid_accuracy: Option<f64>, valid_loss: Option<f64>| {
+            valid_accuracy.or(valid_loss.map(|loss| -loss))
+        };
+        let earlier = self.epochs.iter().filter_map(|e| score(e.valid_accuracy, e.valid_loss));
+        let highest = earlier.fold(f64::NEG_INFINITY, f64::max);
+        let Validation { loss: valid_loss, accuracy: valid_accuracy } = valid;
+        let best = score(valid_accuracy, valid_loss).is_none_or(|score| score > highest);
+        let epoch = self.epochs.len() + 1;
+        self.epochs.push(EpochRecord { epoch, loss, valid_loss, valid_accuracy, best });
     }
 
-    /// How many epochs there were after the best one: the first with the highest accuracy or, without
-    /// any, the lowest loss on validation; where there is nothing to compare, the last.
+    /// How many epochs there were after the best one.
     pub fn n_since_best(&self) -> usize {
         self.epochs.len() - self.best()
     }
 
     /// The number of the best epoch, from 1; 0 if there was none.
     fn best(&self) -> usize {
-        let mut best = 0;
-        let mut highest = f64::NEG_INFINITY;
-        for (place, epoch) in self.epochs.iter().enumerate() {
-            let score = epoch.valid.score().unwrap_or(highest);
-            if score > highest || epoch.valid.score().is_none() {
-                (best, highest) = (place + 1, score);
-            }
-        }
-        best
+        self.epochs.iter().rposition(|epoch| epoch.best).map_or(0, |index| index + 1)
     }
 }
 
 /// Name, rows and columns of a table.
 type Shape<'a> = (&'a str, usize, usize);
 
-/// What checkpoints hold: the record, the tables of the last epoch and those of the best.
-type Found = (Record, Option<Vec<Table<f32>>>, Option<Vec<Table<f32>>>);
+/// A checkpoint that was read.
+struct SavedCheckpoint {
+    record: Record,
+    /// The tables of the last epoch; none if the checkpoint is one of another training.
+    last: Option<Vec<Table<f32>>>,
+    /// The tables of the best epoch, if that is another one.
+    best: Option<Vec<Table<f32>>>,
+}
 
 /// The folder of checkpoints of one training.
 pub(crate) struct Checkpoints<'a> {
@@ -83,7 +85,7 @@ impl<'a> Checkpoints<'a> {
         Self { folder, of: Provenance::new(settings, training.data(), training.seed) }
     }
 
-    /// Fills the tables with the last epoch's weights, if there is a checkpoint of this training; gives
+    /// Fills the tables with the last epoch's weights, if there is a checkpoint of this training; returns
     /// the record and, where that is another epoch, the tables of the best one.
     pub fn resume(
         &self,
@@ -101,7 +103,7 @@ impl<'a> Checkpoints<'a> {
         };
         let shapes: Vec<_> =
             tables.iter().map(|(name, table)| (*name, table.rows(), table.dim())).collect();
-        let (record, last, best) = match self.last_and_best(&path, &shapes) {
+        let SavedCheckpoint { record, last, best } = match self.read_last_and_best(&path, &shapes) {
             Ok(found) => found,
             Err(damage @ Error::Damaged { .. }) => {
                 return start_again(damage.to_string());
@@ -124,17 +126,15 @@ impl<'a> Checkpoints<'a> {
         Ok((record, best))
     }
 
-    /// The record with the tables of the last epoch, if it is one of this training, and those of the best, if that is
-    /// another.
-    fn last_and_best(&self, record: &Path, shapes: &[Shape<'_>]) -> Result<Found> {
+    fn read_last_and_best(&self, record: &Path, shapes: &[Shape<'_>]) -> Result<SavedCheckpoint> {
         let record: Record = read_toml(record)?;
         let is_same = |found| self.of.first_mismatch(found).is_none();
         if !record.of.as_ref().is_some_and(is_same) {
-            return Ok((record, None, None));
+            return Ok(SavedCheckpoint { record, last: None, best: None });
         }
-        let last = self.read(record.epochs.len(), shapes)?;
+        let last = Some(self.read(record.epochs.len(), shapes)?);
         let best = (record.n_since_best() > 0).then(|| self.read(record.best(), shapes));
-        Ok((record, Some(last), best.transpose()?))
+        Ok(SavedCheckpoint { last, best: best.transpose()?, record })
     }
 
     fn read(&self, epoch: usize, shapes: &[Shape<'_>]) -> Result<Vec<Table<f32>>> {

@@ -3,15 +3,15 @@
 //!
 //! After each epoch the weights and what has happened so far are written to [`Training::checkpoints`],
 //! then the epoch is reported. A run that is killed goes on from the last epoch that it reported and ends
-//! with the same bytes: all chance comes from the seed and the number of the epoch.
+//! with the same bytes: every random number comes from the seed and the number of the epoch.
 
 use base::seeds::{Streams, Use};
 use numerics::Table;
 use rand::seq::SliceRandom;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::learning::checkpoint::{Checkpoints, Epoch, Record};
-use crate::{Error, Event, Result, Settings, Training};
+use crate::learning::checkpoint::{Checkpoints, Record};
+use crate::{EpochRecord, Error, Event, Result, Settings, Training, TrainingCurve};
 
 /// How often per epoch progress is reported.
 const N_REPORTS: usize = 200;
@@ -46,18 +46,18 @@ pub(crate) trait Learner {
         questions.len()
     }
 
-    /// What [`Self::n_targets`] counts.
-    fn counts(&self) -> &'static str {
+    /// What [`Self::n_targets`] counts: `questions`, `words`.
+    fn unit(&self) -> &'static str {
         "questions"
     }
 
     /// The step of gradient descent after some epochs and this share of the next.
-    fn learning_rate(&self, schedule: &Schedule, past: &[Epoch], _share: f64) -> f64 {
+    fn learning_rate(&self, schedule: &Schedule, past: &[EpochRecord], _share: f64) -> f64 {
         // One factor after the other: `powi` may differ from machine to machine.
         past.iter().fold(schedule.learning_rate, |rate, _| rate * schedule.decay)
     }
 
-    /// Learns from a mini-batch; gives the sum of the losses before the step.
+    /// Learns from a mini-batch; returns the sum of the losses before the step.
     ///
     /// # Errors
     /// If the device that computes it fails.
@@ -100,31 +100,24 @@ pub(crate) struct MiniBatch<'a> {
 }
 
 /// How well a learner does on the validation part; none where that is not known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Validation {
-    /// Mean loss.
+    /// Mean loss per word of the text.
     pub loss: Option<f64>,
     /// Share of questions answered rightly.
     pub accuracy: Option<f64>,
 }
 
-impl Validation {
-    /// What the best epoch has most of.
-    pub fn score(&self) -> Option<f64> {
-        self.accuracy.or(self.loss.map(|loss| -loss))
-    }
-}
-
-/// Trains a learner; it ends with the weights of its best epoch. Gives how the epochs went.
+/// Trains a learner, which ends with the weights of its best epoch; returns how the epochs went.
 ///
 /// # Errors
-/// [`Error::Diverged`], and if a checkpoint can't be written.
+/// [`Error::Diverged`], [`Error::Interrupted`], and if a checkpoint can't be written.
 pub(crate) fn run(
     learner: &mut impl Learner,
     schedule: &Schedule,
     settings: &Settings,
     training: &Training<'_>,
-) -> Result<Vec<Epoch>> {
+) -> Result<TrainingCurve> {
     let checkpoints =
         training.checkpoints.map(|folder| Checkpoints::new(folder, settings, training));
     let mut record = Record::default();
@@ -138,7 +131,7 @@ pub(crate) fn run(
         if best.is_none() && !record.epochs.is_empty() {
             best = Some(learner.tables().into_iter().map(|(_, table)| table.clone()).collect());
         }
-        let loss = one_epoch(learner, schedule, &record.epochs, settings, training)?;
+        let (loss, per_second) = one_epoch(learner, schedule, &record.epochs, settings, training)?;
         learner.download()?;
         record.push(loss, learner.validate()?);
         if record.n_since_best() == 0 {
@@ -147,7 +140,12 @@ pub(crate) fn run(
         if let Some(checkpoints) = &checkpoints {
             checkpoints.write(&record, &learner.tables())?;
         }
-        report(&record, schedule, training);
+        training.reporter.report(Event::Epoch {
+            record: record.epochs.last().expect("an epoch is over").clone(),
+            epochs: schedule.epochs,
+            per_second,
+            unit: learner.unit(),
+        });
     }
     if let Some(best) = best {
         for ((_, table), best) in learner.tables().into_iter().zip(best) {
@@ -155,23 +153,29 @@ pub(crate) fn run(
         }
         learner.upload()?;
     }
-    Ok(record.epochs)
+    Ok(TrainingCurve { epochs: record.epochs })
 }
 
-/// Gives the mean loss.
+/// Returns the mean loss, and what was learnt from per second.
 fn one_epoch(
     learner: &mut impl Learner,
     schedule: &Schedule,
-    past: &[Epoch],
+    past: &[EpochRecord],
     settings: &Settings,
     training: &Training<'_>,
-) -> Result<f64> {
-    let epoch = past.len() + 1;
+) -> Result<(f64, Option<f64>)> {
+    let (epoch, epochs, unit) = (past.len() + 1, schedule.epochs, learner.unit());
+    let started = training.reporter.seconds();
     let order = order(learner, epoch, training.seed);
     let total = learner.n_targets(&order);
     let n_steps = order.len().div_ceil(schedule.batch);
     let (mut sum, mut done) = (0.0, 0);
+    let report =
+        |done| training.reporter.report(Event::Progress { epoch, epochs, done, total, unit });
+    report(0);
     for (step, questions) in order.chunks(schedule.batch).enumerate() {
+        // Whoever stops it may want to know how far it was.
+        training.check_cancelled().inspect_err(|_| report(done))?;
         let learning_rate = learner.learning_rate(schedule, past, step as f64 / n_steps as f64);
         let loss = learner.step(&MiniBatch { questions, learning_rate, epoch })?;
         let n_targets = learner.n_targets(questions);
@@ -183,10 +187,12 @@ fn one_epoch(
         let shown = done * N_REPORTS / total.max(1);
         done += n_targets;
         if done * N_REPORTS / total.max(1) > shown {
-            training.reporter.report(Event::Progress { done, total, of: learner.counts() });
+            report(done);
         }
     }
-    Ok(sum / total.max(1) as f64)
+    let seconds = training.reporter.seconds().zip(started).map(|(ended, started)| ended - started);
+    let per_second = seconds.filter(|&s| s > 0.0).map(|seconds| total as f64 / seconds);
+    Ok((sum / total.max(1) as f64, per_second))
 }
 
 /// What is learnt from in an epoch, in order.
@@ -199,28 +205,18 @@ fn order(learner: &impl Learner, epoch: usize, seed: u64) -> Vec<u32> {
     order
 }
 
-fn report(record: &Record, schedule: &Schedule, training: &Training<'_>) {
-    let last = record.epochs.last().expect("an epoch is over");
-    training.reporter.report(Event::Epoch {
-        number: record.epochs.len(),
-        total: schedule.epochs,
-        loss: last.loss,
-        valid_loss: last.valid.loss,
-        valid_accuracy: last.valid.accuracy,
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     use questions::{QuestionSet, Split};
 
     use super::*;
     use crate::Setting;
-    use crate::fixture::{Asked, set_of};
+    use crate::fixture::{TestQuestion, set_of};
     use crate::learning::options::{BATCH, DECAY, EPOCHS, LEARNING_RATE, PATIENCE};
-    use crate::{MODELS, Method};
+    use crate::{MODELS, Method, Reporter};
 
     const SETTINGS: &[Setting] = &[LEARNING_RATE, EPOCHS, PATIENCE, DECAY, BATCH];
 
@@ -264,7 +260,7 @@ mod tests {
     }
 
     fn set() -> QuestionSet {
-        set_of(&[Asked {
+        set_of(&[TestQuestion {
             context: vec!["a fox"],
             query: "the XXXXX",
             candidates: &["fox", "hen"],
@@ -318,6 +314,39 @@ mod tests {
         .assert_eq(&format!("{error}\n{}", error.remedy().unwrap()));
     }
 
+    /// Cancels the training at the end of an epoch.
+    #[derive(Default)]
+    struct Impatient(AtomicBool);
+
+    impl Reporter for Impatient {
+        fn report(&self, event: Event) {
+            if let Event::Epoch { .. } = event {
+                self.0.store(true, Ordering::SeqCst);
+            }
+        }
+
+        fn is_cancelled(&self) -> bool {
+            self.0.load(Ordering::SeqCst)
+        }
+    }
+
+    #[test]
+    fn a_cancelled_training_stops_before_the_next_mini_batch_and_resumes() {
+        let (set, folder) = (set(), tempfile::tempdir().unwrap());
+        let impatient = Impatient::default();
+        let mut training = Training::new(&set, 1, &impatient);
+        training.checkpoints = Some(folder.path());
+        let mut learner = Sum::new(&[]);
+        let texts = ["batch=2", "learning_rate=1", "epochs=3"];
+        let error = trained(&mut learner, &texts, &training).unwrap_err();
+        assert!(matches!(error, Error::Interrupted), "{error}");
+        assert_eq!(learner.seen.len(), 3);
+        training.reporter = &|_| ();
+        let mut resumed = Sum::new(&[]);
+        trained(&mut resumed, &texts, &training).unwrap();
+        assert_eq!((resumed.seen.len(), resumed.weights.values()[0]), (6, 30.0));
+    }
+
     #[test]
     fn a_run_killed_at_any_epoch_ends_as_if_it_had_not_been() {
         let set = set();
@@ -327,7 +356,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let copy = tempfile::tempdir().unwrap();
             let keep = |event: Event| {
-                if matches!(event, Event::Epoch { number, .. } if number == killed_after) {
+                if matches!(event, Event::Epoch { record, .. } if record.epoch == killed_after) {
                     for file in std::fs::read_dir(folder.path()).unwrap() {
                         let file = file.unwrap();
                         std::fs::copy(file.path(), copy.path().join(file.file_name())).unwrap();
@@ -352,7 +381,7 @@ mod tests {
     #[test]
     fn checkpoints_of_other_words_contexts_or_code_are_left_aside() {
         let set_with = |context, candidate| {
-            set_of(&[Asked {
+            set_of(&[TestQuestion {
                 context: vec![context],
                 query: "the XXXXX",
                 candidates: &[candidate, "hen"],

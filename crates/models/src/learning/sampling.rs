@@ -119,12 +119,12 @@ mod tests {
 
     use super::*;
     use crate::Training;
-    use crate::fixture::{Asked, set_of};
+    use crate::fixture::{TestQuestion, set_of};
 
     #[test]
     fn words_are_drawn_by_their_frequency_and_the_answer_comes_first_and_once() {
         let query = ["the"; 1028].join(" ") + " XXXXX";
-        let set = set_of(&[Asked {
+        let set = set_of(&[TestQuestion {
             context: vec![],
             query: &query,
             candidates: &["fox", "hen"],

@@ -2,7 +2,7 @@
 
 use numerics::Real;
 
-/// Turns scores into shares that sum to 1, and gives ln Σ e^score; nothing stays nothing.
+/// Turns scores into shares that sum to 1, and returns ln Σ e^score; an empty slice stays empty.
 pub(crate) fn softmax<R: Real>(scores: &mut [R]) -> R {
     let lowest = R::from_f64(f64::NEG_INFINITY);
     let highest = scores.iter().fold(lowest, |highest, &score| highest.max(score));

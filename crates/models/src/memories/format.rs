@@ -27,7 +27,7 @@ pub(crate) enum Format {
 /// A question as phrases, each a list of rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Phrases {
-    /// The query's rows.
+    /// The rows of the query's words.
     pub query: Vec<u32>,
     rows: Vec<u32>,
     ends: Vec<u32>,
@@ -83,7 +83,7 @@ impl Format {
         }
     }
 
-    /// The first row of the dictionary that stands for words themselves: with one dictionary for each
+    /// The first row of the dictionary of the words themselves: with one dictionary for each
     /// position, that of the middle.
     pub fn middle(&self) -> usize {
         match self {

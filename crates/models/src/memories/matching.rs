@@ -1,11 +1,11 @@
 //! How well memories match the query (§3.2, `c_i·q`): lists of rows → scores, and back to the gradient.
 //!
 //! With q = A φ(q) and `c_i` = A φ(`s_i`), a score is the sum over the rows of a memory of row · q. A row that
-//! stands in several memories is multiplied once; this halves the work, since candidates repeat and so do
+//! occurs in several memories is multiplied once; this halves the work, since candidates repeat and so do
 //! their neighbours.
 //!
 //! The gradient: with e_i = ∂L/∂score_i, row r gets q times the sum of e_i over the memories that r
-//! stands in, and each row of the query gets Σ_i e_i c_i = Σ_r (that sum for r) · r.
+//! occurs in, and each row of the query gets Σ_i e_i c_i = Σ_r (that sum for r) · r.
 
 use numerics::{Gradient, Real, Table, Update, axpy};
 

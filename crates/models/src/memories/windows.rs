@@ -1,8 +1,8 @@
 //! Memories and queries as lists of table rows (§3.1): question → windows around mentions of candidates.
 //!
-//! φ(s) of the paper is a list of rows here, one a word: with [`Encoding::Bag`] the row of the word in one
+//! φ(s) of the paper is a list of rows here, one per word: with [`Encoding::Bag`] the row of the word in one
 //! dictionary, with [`Encoding::Positions`] its row in the dictionary of its place in the window. What a
-//! list stands for (A φ(s)) is the sum of those rows.
+//! list is embedded as (A φ(s)) is the sum of those rows.
 
 use std::ops::Range;
 
@@ -14,35 +14,18 @@ use crate::words::dictionary::PADDING;
 use crate::words::lowercase::Lowercase;
 use crate::{Error, Result, Setting};
 
-/// The setting b.
-pub(crate) const WINDOW: Setting = Setting {
-    name: "window",
-    symbol: "b",
-    default: "5",
-    range: crate::Range::Whole(1, 99),
-    word: None,
-    doc: "Words of a window; an odd number.",
-};
+pub(crate) const WINDOW: Setting =
+    Setting::whole("window", "5", 1..=99).symbol("b").doc("Words per window; an odd number.");
 
-/// The setting for [`Encoding`].
-pub(crate) const ENCODING: Setting = Setting {
-    name: "encoding",
-    symbol: "φ",
-    default: "positions",
-    range: crate::Range::Choice(&["positions", "bag"]),
-    word: None,
-    doc: "One dictionary for each place in the window, or one for all.",
-};
+pub(crate) const ENCODING: Setting =
+    Setting::choice("encoding", "positions", &["positions", "bag"])
+        .symbol("φ")
+        .doc("One dictionary per position in the window, or one for all positions.");
 
-/// The setting n.
-pub(crate) const MAX_MEMORIES: Setting = Setting {
-    name: "max_memories",
-    symbol: "n",
-    default: "all",
-    range: crate::Range::Whole(1, 100_000),
-    word: Some("all"),
-    doc: "Memories of a question at most: those nearest to the query.",
-};
+pub(crate) const MAX_MEMORIES: Setting = Setting::whole("max_memories", "all", 1..=100_000)
+    .symbol("n")
+    .or("all")
+    .doc("The greatest number of memories per question: those nearest to the query.");
 
 /// b, if a window of this many words has one in the middle.
 ///
@@ -82,7 +65,7 @@ pub(crate) enum Unit {
 /// Which words have windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WindowsAround {
-    /// Mentions of candidates.
+    /// Windows around the mentions of candidates.
     Candidates,
     /// All words of the context (Appendix E).
     AllWords,
@@ -91,7 +74,7 @@ pub(crate) enum WindowsAround {
 /// How a question is laid out in memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
-    /// b: how many words a window has; odd.
+    /// b: words per window; odd.
     pub window: usize,
     /// How they become rows.
     pub encoding: Encoding,
@@ -316,7 +299,7 @@ mod tests {
         let rows: Vec<u32> = (0..set.vocabulary().len() as u32).collect();
         let words = KnownWords { lowercase: &lowercase, rows: &rows };
         let mut memories = Memories::default();
-        // What another question left behind must not matter.
+        // What another question left in the buffers must not matter.
         let other = one_question(&["hen fox hen"], "XXXXX", &["hen", "fox"]);
         let same = Lowercase::new(other.vocabulary());
         let known = KnownWords { lowercase: &same, rows: &[0, 1, 2] };

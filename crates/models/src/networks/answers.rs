@@ -2,8 +2,7 @@
 //! candidate in the blank, its end included.
 //!
 //! ```text
-//! words.txt, weights.safetensors    what was learnt, see `learnt`
-//! training.toml                     loss and validation loss of each epoch
+//! words.txt, weights.safetensors    what was learnt, see `weights_file`
 //! ```
 //!
 //! Weights move between machines: where a network learnt or answers is not part of it.
@@ -14,10 +13,7 @@ use std::sync::Arc;
 use base::{Vocabulary, WordId};
 use neural::{Cloze, ClozeScorer, Network as _, Tables};
 use questions::Question;
-use serde::{Deserialize, Serialize};
 
-use crate::contract::folder::{read_toml, write_toml};
-use crate::learning::checkpoint::Epoch;
 use crate::learning::weights_file;
 use crate::networks::device::Place;
 use crate::networks::family::{NetworkFamily, context_of};
@@ -25,24 +21,22 @@ use crate::words::case::add_case_log_prob;
 use crate::words::lexicon::{END, Lexicon, Tokens, UNKNOWN};
 use crate::{
     Concurrency, DeviceChoice, Error, Event, LoadRequest, Model, Reporter, Result, Scorer, Scores,
-    Settings,
+    Settings, TrainingCurve,
 };
-
-const EPOCHS: &str = "training.toml";
 
 /// How many questions a scorer is asked at a time: a GPU reads them all side by side.
 pub(crate) const ASKED: usize = 256;
 /// How many the CPU reads side by side, those with contexts of about the same length.
 const SIDE_BY_SIDE: usize = 64;
 
-/// Loads a network.
+/// Loads a network from a model folder.
 pub(crate) fn load<F: NetworkFamily>(family: F, saved: &LoadRequest<'_>) -> Result<Arc<dyn Model>> {
-    let lexicon = Lexicon::read(saved.folder, family.recipe().lowercase)?;
-    let Epochs { epochs } = read_toml(&saved.folder.join(EPOCHS))?;
+    let lexicon = Lexicon::read(saved.folder, family.config().lowercase)?;
+    let curve = TrainingCurve::read(saved.folder)?;
     let shapes = family.network(lexicon.len(), None)?.plan().shapes();
     let tables = weights_file::read_tables(saved.folder, lexicon.words(), &shapes)?;
     let tables = shapes.iter().map(|(name, ..)| (*name).to_owned()).zip(tables).collect();
-    let trained = TrainedNetwork { settings: saved.settings.clone(), lexicon, tables, epochs };
+    let trained = TrainedNetwork { settings: saved.settings.clone(), lexicon, tables, curve };
     build_model(family, Arc::new(trained), saved.device, saved.reporter)
 }
 
@@ -68,17 +62,12 @@ pub(crate) fn build_model<F: NetworkFamily>(
     Ok(Arc::new(model))
 }
 
-/// What training gave.
+/// What a training of a network results in.
 pub(crate) struct TrainedNetwork {
     pub settings: Settings,
     pub lexicon: Lexicon,
     pub tables: Tables,
-    pub epochs: Vec<Epoch>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Epochs {
-    epochs: Vec<Epoch>,
+    pub curve: Option<TrainingCurve>,
 }
 
 struct LanguageNetwork<F> {
@@ -109,11 +98,14 @@ impl<F: NetworkFamily> Model for LanguageNetwork<F> {
     }
 
     fn save(&self, folder: &Path) -> Result<()> {
-        let TrainedNetwork { settings, lexicon, tables, epochs } = &*self.trained;
-        write_toml(&folder.join(EPOCHS), &Epochs { epochs: epochs.clone() })?;
+        let TrainedNetwork { settings, lexicon, tables, .. } = &*self.trained;
         let tables: Vec<_> = tables.iter().map(|(name, table)| (name.as_str(), table)).collect();
-        let precision = self.family.recipe().weights;
+        let precision = self.family.config().weights;
         weights_file::write(folder, lexicon.words(), &tables, precision, settings)
+    }
+
+    fn training_curve(&self) -> Option<&TrainingCurve> {
+        self.trained.curve.as_ref()
     }
 
     fn on_cpu(self: Arc<Self>) -> Option<Arc<dyn Model>> {
@@ -189,7 +181,7 @@ impl<F: NetworkFamily> NetworkScorer<F> {
             (log_probs[place.expect("each candidate is there once")] - share.ln()) as f32
         };
         let mut scores: Vec<f32> = question.candidates.iter().map(score).collect();
-        if self.model.family.recipe().lowercase {
+        if self.model.family.config().lowercase {
             add_case_log_prob(question, &mut scores);
         }
         scores
@@ -201,6 +193,7 @@ mod tests {
     use super::*;
     use crate::Training;
     use crate::networks::family::Task;
+    use crate::networks::lstm::Lstm;
     use crate::networks::tests::{set, settings};
 
     /// A device that is lost while it answers: the model has another on the CPU, with the same scores.
@@ -208,12 +201,12 @@ mod tests {
     fn the_cpu_answers_in_the_place_of_a_lost_device() {
         let (set, places) = (set(), [8, 9, 8, 9]);
         let settings = settings("lstm-context-query", &[]);
-        let family = crate::networks::lstm::of(&settings);
+        let family = settings.config::<Lstm<false>>();
         let training = Training::new(&set, 1, &|_| ());
         let task = Task::new(&family, &settings, &training).unwrap();
-        let (tables, epochs) = task.learn(&Place::cpu()).unwrap();
+        let (tables, curve) = task.learn(&Place::cpu()).unwrap();
         let (settings, lexicon) = (settings.clone(), task.lexicon);
-        let trained = Arc::new(TrainedNetwork { settings, lexicon, tables, epochs });
+        let trained = Arc::new(TrainedNetwork { settings, lexicon, tables, curve: Some(curve) });
         let answered = |model: Arc<dyn Model>| -> Result<Vec<Vec<f32>>> {
             let mut all = Vec::new();
             crate::score_all(

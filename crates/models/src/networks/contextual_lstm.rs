@@ -8,103 +8,39 @@ use neural::{Attention, Cloze, Contexts, LstmLm, Merge, Sampler, Streams, Window
 use numerics::device::NO_TARGET;
 use serde::Deserialize;
 
-use crate::contract::settings::Range;
-use crate::learning::options::{self, WEIGHTS};
-use crate::networks::answers;
 use crate::networks::family::{self, NetworkFamily, Source};
 use crate::networks::learner::Pieces;
-use crate::networks::lstm::{self, FORGETS, STEPS, STREAMS};
-use crate::networks::settings::{
-    CLIP, DIM, DROPOUT, EPSILON, INITIAL, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, TIED,
-    WEIGHT_DECAY,
-};
-use crate::words::lexicon::{END, LOWERCASE, MIN_COUNT};
+use crate::networks::lstm::{self, DEFAULTS, OF_LSTM, TIED};
+use crate::networks::settings::{Defaults, N_SHARED, NetworkConfig, shared};
+use crate::words::lexicon::END;
 use crate::{Error, Method, Result, Setting};
 
-const WINDOW: Setting = Setting {
-    name: "window",
-    symbol: "w",
-    default: "5",
-    range: Range::Whole(1, 99),
-    word: None,
-    doc: "Words of the context that are attended to together; an even number means the next odd one.",
-};
-const CONTEXT: Setting = Setting {
-    name: "context",
-    symbol: "",
-    default: "20",
-    range: Range::Whole(1, 1000),
-    word: None,
-    doc: "Sentences before a word that are its context in running text.",
-};
-const BURN_IN: Setting = Setting {
-    name: "burn_in",
-    symbol: "",
-    default: "false",
-    range: Range::Flag,
-    word: None,
-    doc: "Whether the context is also read before the query, as running text is while training.",
-};
-const JOINING: Setting = Setting {
-    name: "joining",
-    symbol: "",
-    default: "sum",
-    range: Range::Choice(&["sum", "concatenation"]),
-    word: None,
-    doc: "What was read of the context is added to the state after a linear map, or stands beside it.",
-};
-const MAX_WORDS: Setting = Setting {
-    name: "max_words",
-    symbol: "",
-    default: "640",
-    range: Range::Whole(1, 100_000),
-    word: None,
-    doc: "Words that a context has at most while training, those nearest to the word.",
-};
-const LEARNS_FROM: Setting = Setting {
-    name: "learns_from",
-    symbol: "",
-    default: "text",
-    range: Range::Choice(&["text", "questions"]),
-    word: None,
-    doc: "Running text, or the training questions with their answers filled in.",
-};
+const OWN: [Setting; 6] = [
+    Setting::whole("window", "5", 1..=99)
+        .symbol("w")
+        .doc("Words of the context per window that is attended to; an even number means the next odd one."),
+    Setting::whole("context", "20", 1..=1000)
+        .doc("Sentences before a word that are its context in running text."),
+    Setting::whole("max_words", "640", 1..=100_000)
+        .doc("The greatest number of words in a context while training: those nearest to the word."),
+    Setting::flag("burn_in", "false")
+        .doc("Whether the context is also read before the query, as running text is while training."),
+    Setting::choice("joining", "sum", &["sum", "concatenation"])
+        .doc("How what was read of the context joins the state: added after a linear map, or concatenated."),
+    Setting::choice("learns_from", "text", &["text", "questions"])
+        .doc("Running text, or the training questions with their answers filled in."),
+];
 
 pub(crate) const METHOD: Method = Method {
     name: "contextual-lstm",
     section: "§4.4",
-    settings: &[
-        Setting { default: "256", ..DIM },
-        WINDOW,
-        CONTEXT,
-        MAX_WORDS,
-        BURN_IN,
-        JOINING,
-        LEARNS_FROM,
-        Setting { default: "0.5", ..options::LEARNING_RATE },
-        SCHEDULE,
-        SHRINK,
-        Setting { default: "13", ..options::EPOCHS },
-        Setting { default: "3", ..options::PATIENCE },
-        OPTIMISER,
-        WEIGHT_DECAY,
-        EPSILON,
-        Setting { default: "10", ..CLIP },
-        DROPOUT,
-        TIED,
-        INITIAL,
-        STREAMS,
-        STEPS,
-        FORGETS,
-        SAMPLES,
-        MIN_COUNT,
-        LOWERCASE,
-        WEIGHTS,
-    ],
-    sources: family::SOURCES,
-    trains_by_epochs: true,
-    train: |settings, training| family::train(settings.config::<Config>(), settings, training),
-    load: |saved| answers::load(saved.settings.config::<Config>(), saved),
+    summary: "LSTM language model that attends to windows of the context at every word.",
+    settings: &Setting::join::<{ N_SHARED + 11 }>(&[
+        &OWN,
+        &shared(Defaults { dim: "256", clip: "10", ..DEFAULTS }),
+        &OF_LSTM,
+    ]),
+    ..family::method::<Config>()
 };
 
 #[derive(Clone, Debug, Deserialize)]
@@ -113,14 +49,15 @@ struct Config {
     context: usize,
     max_words: usize,
     burn_in: bool,
-    joining: Merge,
+    #[serde(rename = "joining")]
+    merge: Merge,
     learns_from: LearnsFrom,
     tied: bool,
     streams: usize,
     steps: usize,
     forgets: bool,
     #[serde(flatten)]
-    recipe: Recipe,
+    shared: NetworkConfig,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -132,14 +69,14 @@ enum LearnsFrom {
 
 impl Config {
     fn attention(&self) -> Result<Attention> {
-        if self.joining == Merge::Concat && self.tied {
+        if self.merge == Merge::Concat && self.tied {
             return Err(Error::SettingValue {
                 key: TIED.name,
                 expected: "`false` where `joining` is `concatenation`".to_owned(),
                 found: "true".to_owned(),
             });
         }
-        Ok(Attention { window: self.window | 1, merge: self.joining })
+        Ok(Attention { window: self.window | 1, merge: self.merge })
     }
 }
 
@@ -149,7 +86,7 @@ impl NetworkFamily for Config {
 
     fn network(&self, n_words: usize, sampler: Option<Sampler>) -> Result<LstmLm> {
         let attention = Some(self.attention()?);
-        Ok(lstm::network(n_words, &self.recipe, (self.tied, attention), sampler))
+        Ok(lstm::network(n_words, &self.shared, (self.tied, attention), sampler))
     }
 
     fn pieces<'t>(&self, source: &'t Source<'t>) -> (ContextualPieces<'t>, usize) {
@@ -164,8 +101,8 @@ impl NetworkFamily for Config {
         }
     }
 
-    fn recipe(&self) -> &Recipe {
-        &self.recipe
+    fn config(&self) -> &NetworkConfig {
+        &self.shared
     }
 
     // §4.4: the context is what is attended to. Chosen: the query is read alone unless `burn_in`; whether the
@@ -269,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_the_state_has_no_embeddings_to_be_tied_to() {
+    fn a_concatenated_state_can_not_be_tied_to_the_embeddings() {
         let attention = config(&["tied=true", "window=4"]).attention().unwrap();
         assert_eq!(attention, Attention { window: 5, merge: Merge::Sum });
         let error = config(&["tied=true", "joining=concatenation"]).attention().unwrap_err();

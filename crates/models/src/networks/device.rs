@@ -18,7 +18,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// The CPU.
+    /// The CPU, which is always there.
     pub fn cpu() -> Self {
         Self::Cpu(Cpu::default())
     }

@@ -6,20 +6,23 @@ use std::sync::Arc;
 use base::WordId;
 use neural::{Cloze, ClozeNetwork, Network, Sampler, Tables, Text};
 use questions::{BLANK, Example, Question};
+use serde::de::DeserializeOwned;
 
-use crate::learning::checkpoint::Epoch;
 use crate::learning::epochs;
-use crate::networks::answers::{TrainedNetwork, build_model};
+use crate::networks::answers::{self, TrainedNetwork, build_model};
 use crate::networks::device::{Place, compute};
 use crate::networks::learner::{NetworkLearner, Pieces};
-use crate::networks::settings::Recipe;
+use crate::networks::settings::NetworkConfig;
 use crate::words::lexicon::{END, Lexicon, Tokens};
 use crate::words::running_text;
 use crate::words::running_text::Books;
-use crate::{DeviceChoice, Error, Model, Result, Settings, SplitView, Training, sources};
+use crate::{
+    Cost, DeviceChoice, Error, Method, Model, Result, Settings, SplitView, Training, TrainingCurve,
+    sources,
+};
 
 /// What networks depend on, for [`crate::Method::sources`].
-pub(crate) const SOURCES: &[&str] = &[
+const SOURCES: &[&str] = &[
     sources::TRAINING,
     sources::NETWORKS,
     neural::SOURCES,
@@ -27,9 +30,25 @@ pub(crate) const SOURCES: &[&str] = &[
     base::seeds::SOURCES,
 ];
 
-/// What a network is made of, and what it reads.
-pub(crate) trait NetworkFamily: Clone + Send + Sync + 'static {
-    /// The network.
+/// What all methods of this family have in common; name, section, summary and settings are their own.
+pub(crate) const fn method<F: NetworkFamily>() -> Method {
+    Method {
+        name: "",
+        section: "",
+        summary: "",
+        cost: Cost::Hours,
+        wants_gpu: true,
+        settings: &[],
+        sources: SOURCES,
+        trains_by_epochs: true,
+        train: |settings, training| train(settings.config::<F>(), settings, training),
+        load: |saved| answers::load(saved.settings.config::<F>(), saved),
+    }
+}
+
+/// Settings of a method, typed: what its network is made of, and what it reads.
+pub(crate) trait NetworkFamily: Clone + DeserializeOwned + Send + Sync + 'static {
+    /// The layers that learn and answer.
     type Network: ClozeNetwork;
     /// A text as it learns from it.
     type Pieces<'t>: Pieces<Batch = <Self::Network as Network>::Batch>;
@@ -40,8 +59,8 @@ pub(crate) trait NetworkFamily: Clone + Send + Sync + 'static {
     /// A text in the pieces that the network learns from, and how many of them make a mini-batch.
     fn pieces<'t>(&self, source: &'t Source<'t>) -> (Self::Pieces<'t>, usize);
 
-    /// How it learns.
-    fn recipe(&self) -> &Recipe;
+    /// The settings that all networks share.
+    fn config(&self) -> &NetworkConfig;
 
     /// What it reads of a question: a text with a blank, with the context where the network wants it.
     fn reads(&self, context: Vec<u32>, cloze: Cloze) -> Cloze;
@@ -49,9 +68,9 @@ pub(crate) trait NetworkFamily: Clone + Send + Sync + 'static {
 
 /// What a network learns from or is validated on.
 pub(crate) struct Source<'a> {
-    /// Running text.
+    /// The running text of the books.
     pub text: Text,
-    /// Questions.
+    /// The questions of the same split.
     pub part: &'a SplitView<'a>,
     /// The tokens of the set's words.
     tokens: Tokens,
@@ -100,7 +119,7 @@ pub(crate) fn burnt_in(context: Vec<u32>, cloze: Cloze) -> Cloze {
     Cloze { before, ..cloze }
 }
 
-/// Trains a network.
+/// Trains a network, on the device that was chosen.
 pub(crate) fn train<F: NetworkFamily>(
     family: F,
     settings: &Settings,
@@ -108,10 +127,10 @@ pub(crate) fn train<F: NetworkFamily>(
 ) -> Result<Arc<dyn Model>> {
     let task = Task::new(&family, settings, training)?;
     let learnt = compute(training.device, training.reporter, |place| task.learn(place));
-    let (mut tables, epochs) = learnt?;
-    tables.iter_mut().for_each(|(_, table)| family.recipe().weights.round(table));
+    let (mut tables, curve) = learnt?;
+    tables.iter_mut().for_each(|(_, table)| family.config().weights.round(table));
     let (settings, lexicon) = (settings.clone(), task.lexicon);
-    let trained = Arc::new(TrainedNetwork { settings, lexicon, tables, epochs });
+    let trained = Arc::new(TrainedNetwork { settings, lexicon, tables, curve: Some(curve) });
     // What was learnt is not lost to a device that fails now.
     build_model(family.clone(), trained.clone(), training.device, &|_| ())
         .or_else(|_| build_model(family, trained, DeviceChoice::Cpu, &|_| ()))
@@ -129,9 +148,9 @@ pub(crate) struct Task<'a, F> {
 
 impl<'a, F: NetworkFamily> Task<'a, F> {
     pub fn new(family: &'a F, settings: &'a Settings, training: &'a Training<'a>) -> Result<Self> {
-        let (recipe, vocabulary) = (family.recipe(), training.train.vocabulary());
+        let (config, vocabulary) = (family.config(), training.train.vocabulary());
         let books = running_text::to_learn_from(settings.model(), training)?;
-        let lexicon = Lexicon::of_books(&books, vocabulary, recipe.min_count, recipe.lowercase);
+        let lexicon = Lexicon::of_books(&books, vocabulary, config.min_count, config.lowercase);
         if lexicon.words().is_empty() {
             return Err(Error::NothingToTrainOn {
                 model: settings.model(),
@@ -146,17 +165,17 @@ impl<'a, F: NetworkFamily> Task<'a, F> {
     }
 
     /// Learns on a device, from the last checkpoint if there is one.
-    pub fn learn(&self, place: &Place) -> Result<(Tables, Vec<Epoch>)> {
-        let (recipe, seed, n_words) =
-            (self.family.recipe(), self.training.seed, self.lexicon.len());
-        let sampler = recipe.sampler(&self.train.text, n_words, seed);
+    pub fn learn(&self, place: &Place) -> Result<(Tables, TrainingCurve)> {
+        let (config, seed, n_words) =
+            (self.family.config(), self.training.seed, self.lexicon.len());
+        let sampler = config.sampler(&self.train.text, n_words, seed);
         let network = self.family.network(n_words, sampler)?;
-        let trainer = place.trainer(network, recipe.training(seed))?;
+        let trainer = place.trainer(network, config.training(seed))?;
         let (train, batch) = self.family.pieces(&self.train);
         let (valid, _) = self.family.pieces(&self.valid);
-        let mut learner = NetworkLearner::new(trainer, [train, valid], recipe, batch)?;
-        let schedule = recipe.schedule(batch);
-        let epochs = epochs::run(&mut learner, &schedule, self.settings, self.training)?;
-        Ok((learner.weights()?, epochs))
+        let mut learner = NetworkLearner::new(trainer, [train, valid], config, batch)?;
+        let schedule = config.schedule(batch);
+        let curve = epochs::run(&mut learner, &schedule, self.settings, self.training)?;
+        Ok((learner.weights()?, curve))
     }
 }

@@ -4,10 +4,9 @@
 use neural::{Tables, Trainer};
 use numerics::Table;
 
-use crate::Result;
-use crate::learning::checkpoint::Epoch;
 use crate::learning::epochs::{Learner, MiniBatch, Schedule, Validation};
-use crate::networks::settings::Recipe;
+use crate::networks::settings::NetworkConfig;
+use crate::{EpochRecord, Result};
 
 /// Running text in pieces that are learnt from.
 pub(crate) trait Pieces {
@@ -32,7 +31,7 @@ pub(crate) struct NetworkLearner<'a, P: Pieces> {
     trainer: Box<dyn Trainer<Batch = P::Batch>>,
     train: P,
     valid: P,
-    recipe: &'a Recipe,
+    config: &'a NetworkConfig,
     /// How many pieces are taken at a time.
     batch: usize,
     /// The checkpoint that was last copied from the device.
@@ -44,14 +43,14 @@ impl<'a, P: Pieces> NetworkLearner<'a, P> {
     pub fn new(
         trainer: Box<dyn Trainer<Batch = P::Batch>>,
         [train, valid]: [P; 2],
-        recipe: &'a Recipe,
+        config: &'a NetworkConfig,
         batch: usize,
     ) -> Result<Self> {
         let tables = trainer.checkpoint()?;
-        Ok(Self { trainer, train, valid, recipe, batch, tables })
+        Ok(Self { trainer, train, valid, config, batch, tables })
     }
 
-    /// What was learnt.
+    /// The weights, without the state of the optimiser.
     pub fn weights(&self) -> Result<Tables> {
         Ok(self.trainer.weights()?)
     }
@@ -70,12 +69,12 @@ impl<P: Pieces> Learner for NetworkLearner<'_, P> {
         self.train.n_targets(pieces)
     }
 
-    fn counts(&self) -> &'static str {
+    fn unit(&self) -> &'static str {
         "words"
     }
 
-    fn learning_rate(&self, _: &Schedule, past: &[Epoch], share: f64) -> f64 {
-        self.recipe.rate(past, share)
+    fn learning_rate(&self, _: &Schedule, past: &[EpochRecord], share: f64) -> f64 {
+        self.config.rate(past, share)
     }
 
     fn step(&mut self, batch: &MiniBatch<'_>) -> Result<f64> {

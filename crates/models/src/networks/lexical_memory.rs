@@ -9,87 +9,43 @@ use std::ops::Range;
 use neural::{Cloze, Initial, LexicalConfig, LexicalMemory, Runs, Sampler};
 use serde::Deserialize;
 
-use crate::learning::options::{self, WEIGHTS};
-use crate::networks::answers;
 use crate::networks::family::{self, NetworkFamily, Source};
 use crate::networks::learner::Pieces;
-use crate::networks::settings::{
-    CLIP, DIM, DROPOUT, EPSILON, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, WEIGHT_DECAY,
-};
-use crate::words::lexicon::{LOWERCASE, MIN_COUNT};
-use crate::{Method, Range as ValueRange, Result, Setting};
+use crate::networks::settings::{Defaults, N_SHARED, NetworkConfig, shared};
+use crate::{Method, Result, Setting};
 
-const MAX_MEMORIES: Setting = Setting {
-    name: "max_memories",
-    symbol: "n",
-    default: "200",
-    range: ValueRange::Whole(1, 10_000),
-    word: None,
-    doc: "Words before a word that are its memories.",
-};
-const HOPS: Setting = Setting {
-    name: "hops",
-    symbol: "K",
-    default: "7",
-    range: ValueRange::Whole(1, 100),
-    word: None,
-    doc: "How often the memories are read.",
-};
-const DEVIATION: Setting = Setting {
-    name: "initial",
-    symbol: "",
-    default: "0.05",
-    range: ValueRange::Real(0.0, 10.0),
-    word: None,
-    doc: "First weights are drawn from a normal distribution with this deviation.",
-};
-const RUN: Setting = Setting {
-    name: "run",
-    symbol: "",
-    default: "16",
-    range: ValueRange::Whole(1, 1000),
-    word: None,
-    doc: "Consecutive words that are learnt from together: they share most of their memories.",
-};
-const RUNS: Setting = Setting {
-    name: "batch",
-    symbol: "",
-    default: "8",
-    range: ValueRange::Whole(1, 65_536),
-    word: None,
-    doc: "Runs of words that are learnt from at the same time, on the same weights.",
-};
+const OWN: [Setting; 5] = [
+    Setting::whole("max_memories", "200", 1..=10_000)
+        .symbol("n")
+        .doc("Words before a word that are its memories."),
+    Setting::whole("hops", "7", 1..=100).symbol("K").doc("Number of hops through the memories."),
+    Setting::real("initial", "0.05", 0.0..=10.0)
+        .doc("Initial weights are drawn from a normal distribution with this standard deviation."),
+    Setting::whole("run", "16", 1..=1000)
+        .doc("Consecutive words that are learnt from together: they share most of their memories."),
+    Setting::whole("batch", "8", 1..=65_536)
+        .doc("Runs of words per mini-batch: they are learnt from together, on the same weights."),
+];
 
 pub(crate) const METHOD: Method = Method {
     name: "memnn-lexical",
     section: "§3.1",
-    settings: &[
-        Setting { default: "200", ..DIM },
-        MAX_MEMORIES,
-        HOPS,
-        Setting { default: "0.01", ..options::LEARNING_RATE },
-        SCHEDULE,
-        Setting { default: "1.5", ..SHRINK },
-        Setting { default: "30", ..options::EPOCHS },
-        Setting { default: "5", ..options::PATIENCE },
-        OPTIMISER,
-        WEIGHT_DECAY,
-        EPSILON,
-        Setting { default: "50", ..CLIP },
-        DROPOUT,
-        DEVIATION,
-        RUN,
-        RUNS,
-        SAMPLES,
-        MIN_COUNT,
-        // Appendix A: «lowercased for all Memory Networks».
-        Setting { default: "true", ..LOWERCASE },
-        WEIGHTS,
-    ],
-    sources: family::SOURCES,
-    trains_by_epochs: true,
-    train: |settings, training| family::train(settings.config::<Config>(), settings, training),
-    load: |saved| answers::load(saved.settings.config::<Config>(), saved),
+    summary: "Language model that attends to the words before a word, one memory each, in \
+              several hops.",
+    settings: &Setting::join::<{ N_SHARED + 5 }>(&[
+        &shared(Defaults {
+            dim: "200",
+            learning_rate: "0.01",
+            shrink: "1.5",
+            epochs: "30",
+            patience: "5",
+            clip: "50",
+            // Appendix A: «lowercased for all Memory Networks».
+            lowercase: "true",
+        }),
+        &OWN,
+    ]),
+    ..family::method::<Config>()
 };
 
 #[derive(Clone, Debug, Deserialize)]
@@ -99,7 +55,7 @@ struct Config {
     run: usize,
     batch: usize,
     #[serde(flatten)]
-    recipe: Recipe,
+    shared: NetworkConfig,
 }
 
 impl NetworkFamily for Config {
@@ -109,11 +65,11 @@ impl NetworkFamily for Config {
     fn network(&self, n_words: usize, sampler: Option<Sampler>) -> Result<LexicalMemory> {
         let config = LexicalConfig {
             words: n_words,
-            dim: self.recipe.dim,
+            dim: self.shared.dim,
             memories: self.max_memories,
             hops: self.hops,
-            initial: self.recipe.initial(Initial::Normal),
-            dropout: self.recipe.dropout,
+            initial: self.shared.initial(Initial::Normal),
+            dropout: self.shared.dropout,
         };
         Ok(LexicalMemory::new(config, sampler))
     }
@@ -123,8 +79,8 @@ impl NetworkFamily for Config {
         (TextRuns { source, places, config: self.clone() }, self.batch)
     }
 
-    fn recipe(&self) -> &Recipe {
-        &self.recipe
+    fn config(&self) -> &NetworkConfig {
+        &self.shared
     }
 
     // §3.1: the context and the query are one sequence of words.

@@ -7,154 +7,103 @@
 use neural::{Attention, Cloze, Initial, LstmConfig, LstmLm, Sampler, Streams, Window};
 use serde::Deserialize;
 
-use crate::contract::settings::Range;
-use crate::learning::options::{self, WEIGHTS};
-use crate::networks::answers;
 use crate::networks::family::{self, NetworkFamily, Source};
 use crate::networks::learner::Pieces;
-use crate::networks::settings::{
-    CLIP, DIM, DROPOUT, EPSILON, INITIAL, OPTIMISER, Recipe, SAMPLES, SCHEDULE, SHRINK, TIED,
-    WEIGHT_DECAY,
-};
-use crate::words::lexicon::{LOWERCASE, MIN_COUNT};
+use crate::networks::settings::{Defaults, N_SHARED, NetworkConfig, shared};
 use crate::{Method, Result, Setting};
 
-pub(crate) const STREAMS: Setting = Setting {
-    name: "streams",
-    symbol: "",
-    default: "32",
-    range: Range::Whole(1, 4096),
-    word: None,
-    doc: "Pieces of the running text that are read side by side.",
-};
-pub(crate) const STEPS: Setting = Setting {
-    name: "steps",
-    symbol: "",
-    default: "35",
-    range: Range::Whole(1, 1000),
-    word: None,
-    doc: "Words of a piece through which the gradient goes back.",
-};
-pub(crate) const FORGETS: Setting = Setting {
-    name: "forgets",
-    symbol: "",
-    default: "false",
-    range: Range::Flag,
-    word: None,
-    doc: "Whether running text is read as a query is that stands alone: nothing is remembered where a \
-          sentence begins.",
+/// The defaults of LSTMs, contextual or not.
+pub(crate) const DEFAULTS: Defaults = Defaults {
+    dim: "512",
+    learning_rate: "0.5",
+    shrink: "2",
+    epochs: "13",
+    patience: "3",
+    clip: "5",
+    lowercase: "false",
 };
 
-const SETTINGS: &[Setting] = &[
-    DIM,
-    Setting { default: "0.5", ..options::LEARNING_RATE },
-    SCHEDULE,
-    SHRINK,
-    Setting { default: "13", ..options::EPOCHS },
-    Setting { default: "3", ..options::PATIENCE },
-    OPTIMISER,
-    WEIGHT_DECAY,
-    EPSILON,
-    CLIP,
-    DROPOUT,
+/// The settings of LSTMs, contextual or not.
+pub(crate) const OF_LSTM: [Setting; 5] = [
     TIED,
-    INITIAL,
-    STREAMS,
-    STEPS,
-    FORGETS,
-    SAMPLES,
-    MIN_COUNT,
-    LOWERCASE,
-    WEIGHTS,
+    Setting::real("initial", "0.08", 0.0..=10.0)
+        .doc("Initial weights are drawn uniformly from minus to plus this."),
+    Setting::whole("streams", "32", 1..=4096)
+        .doc("Pieces of the running text that are read in parallel."),
+    Setting::whole("steps", "35", 1..=1000)
+        .doc("Words of a piece through which the gradient is propagated back."),
+    Setting::flag("forgets", "false").doc(
+        "Whether the state is reset at the start of each sentence of running text, as for a query.",
+    ),
 ];
+
+pub(crate) const TIED: Setting = Setting::flag("tied", "false")
+    .doc("Whether the output layer has the weights of the embeddings.");
 
 pub(crate) const QUERY: Method = Method {
     name: "lstm-query",
     section: "§4.4",
-    settings: SETTINGS,
-    sources: family::SOURCES,
-    trains_by_epochs: true,
-    train: |settings, training| {
-        family::train(Lstm::new(settings.config(), false), settings, training)
-    },
-    load: |saved| answers::load(Lstm::new(saved.settings.config(), false), saved),
+    summary: "LSTM language model: chooses the candidate with which the query is most probable.",
+    settings: &Setting::join::<{ N_SHARED + 5 }>(&[&shared(DEFAULTS), &OF_LSTM]),
+    ..family::method::<Lstm<false>>()
 };
 
 pub(crate) const CONTEXT_QUERY: Method = Method {
     name: "lstm-context-query",
-    train: |settings, training| {
-        family::train(Lstm::new(settings.config(), true), settings, training)
-    },
-    load: |saved| answers::load(Lstm::new(saved.settings.config(), true), saved),
-    ..QUERY
+    section: "§4.4",
+    summary: "LSTM language model that reads the context before the query.",
+    settings: QUERY.settings,
+    ..family::method::<Lstm<true>>()
 };
 
+/// An LSTM that reads the context before the query, or the query alone.
 #[derive(Clone, Debug, Deserialize)]
-struct Config {
+pub(crate) struct Lstm<const READS_CONTEXT: bool> {
     tied: bool,
     streams: usize,
     steps: usize,
     forgets: bool,
     #[serde(flatten)]
-    recipe: Recipe,
-}
-
-#[derive(Clone)]
-struct Lstm {
-    config: Config,
-    reads_context: bool,
-}
-
-impl Lstm {
-    fn new(config: Config, reads_context: bool) -> Self {
-        Self { config, reads_context }
-    }
-}
-
-/// The network of some settings, for tests of all networks.
-#[cfg(test)]
-pub(crate) fn of(settings: &crate::Settings) -> impl NetworkFamily {
-    Lstm::new(settings.config(), false)
+    shared: NetworkConfig,
 }
 
 /// An LSTM, contextual or not.
 pub(crate) fn network(
     n_words: usize,
-    recipe: &Recipe,
+    config: &NetworkConfig,
     (is_tied, attention): (bool, Option<Attention>),
     sampler: Option<Sampler>,
 ) -> LstmLm {
-    let config = LstmConfig {
+    let network = LstmConfig {
         words: n_words,
-        units: recipe.dim,
+        units: config.dim,
         attention,
         is_tied,
-        initial: recipe.initial(Initial::Uniform),
-        dropout: recipe.dropout,
+        initial: config.initial(Initial::Uniform),
+        dropout: config.dropout,
     };
-    LstmLm::new(config, sampler)
+    LstmLm::new(network, sampler)
 }
 
-impl NetworkFamily for Lstm {
+impl<const READS_CONTEXT: bool> NetworkFamily for Lstm<READS_CONTEXT> {
     type Network = LstmLm;
     type Pieces<'t> = Streams<'t>;
 
     fn network(&self, n_words: usize, sampler: Option<Sampler>) -> Result<LstmLm> {
-        Ok(network(n_words, &self.config.recipe, (self.config.tied, None), sampler))
+        Ok(network(n_words, &self.shared, (self.tied, None), sampler))
     }
 
     fn pieces<'t>(&self, source: &'t Source<'t>) -> (Streams<'t>, usize) {
-        let Config { streams, steps, forgets, .. } = self.config;
-        (Streams::new(&source.text, streams, steps).forgetting(forgets), 1)
+        (Streams::new(&source.text, self.streams, self.steps).forgetting(self.forgets), 1)
     }
 
-    fn recipe(&self) -> &Recipe {
-        &self.config.recipe
+    fn config(&self) -> &NetworkConfig {
+        &self.shared
     }
 
     // §4.4, burn in: the context is read like any text before the query.
     fn reads(&self, context: Vec<u32>, cloze: Cloze) -> Cloze {
-        if self.reads_context { family::burnt_in(context, cloze) } else { cloze }
+        if READS_CONTEXT { family::burnt_in(context, cloze) } else { cloze }
     }
 }
 

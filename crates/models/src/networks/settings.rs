@@ -3,118 +3,66 @@
 use neural::{Initial, Method, Sampler, Text, TrainingConfig};
 use serde::Deserialize;
 
-use crate::Setting;
-use crate::contract::settings::Range;
-use crate::learning::checkpoint::Epoch;
 use crate::learning::epochs::Schedule;
+use crate::learning::options;
 use crate::learning::weights_file::SavedAs;
+use crate::words::lexicon::{LOWERCASE, MIN_COUNT};
+use crate::{EpochRecord, Setting};
 
-/// The setting p.
-pub(crate) const DIM: Setting = Setting {
-    name: "dim",
-    symbol: "p",
-    default: "512",
-    range: Range::Whole(1, 4096),
-    word: None,
-    doc: "Numbers in an embedding and in a hidden state.",
-};
-/// The setting for how the rate shrinks.
-pub(crate) const SCHEDULE: Setting = Setting {
-    name: "schedule",
-    symbol: "",
-    default: "plateau",
-    range: Range::Choice(&["plateau", "cosine"]),
-    word: None,
-    doc: "When the learning rate shrinks: after each epoch that is not better on validation, or along a \
-          cosine to 0 over all epochs.",
-};
-/// The setting for how much it shrinks.
-pub(crate) const SHRINK: Setting = Setting {
-    name: "shrink",
-    symbol: "",
-    default: "2",
-    range: Range::Real(1.0, 1000.0),
-    word: None,
-    doc: "What the learning rate is divided by on a plateau.",
-};
-/// The setting for the optimiser.
-pub(crate) const OPTIMISER: Setting = Setting {
-    name: "optimiser",
-    symbol: "",
-    default: "sgd",
-    range: Range::Choice(&["sgd", "adam"]),
-    word: None,
-    doc: "Stochastic gradient descent, or AdamW.",
-};
-/// The setting of AdamW.
-pub(crate) const WEIGHT_DECAY: Setting = Setting {
-    name: "weight_decay",
-    symbol: "",
-    default: "0.01",
-    range: Range::Real(0.0, 10.0),
-    word: None,
-    doc: "How fast weights decay under AdamW, times the learning rate.",
-};
-/// The setting of AdamW for small gradients.
-pub(crate) const EPSILON: Setting = Setting {
-    name: "epsilon",
-    symbol: "",
-    default: "1e-8",
-    range: Range::Real(1e-12, 1e6),
-    word: None,
-    doc: "Where gradients are far smaller than this, the steps of AdamW are too; with 0 they would all be of \
-          one size.",
-};
-/// The setting for clipping.
-pub(crate) const CLIP: Setting = Setting {
-    name: "clip",
-    symbol: "",
-    default: "5",
-    range: Range::Real(1e-6, 1e6),
-    word: None,
-    doc: "The greatest norm of a gradient; a longer one is shortened.",
-};
-/// The setting for the first weights.
-pub(crate) const INITIAL: Setting = Setting {
-    name: "initial",
-    symbol: "",
-    default: "0.08",
-    range: Range::Real(0.0, 10.0),
-    word: None,
-    doc: "First weights are drawn uniformly from minus to plus this.",
-};
-/// The setting for dropout.
-pub(crate) const DROPOUT: Setting = Setting {
-    name: "dropout",
-    symbol: "",
-    default: "0",
-    range: Range::Real(0.0, 0.99),
-    word: None,
-    doc: "The share of the numbers of embeddings and outputs that are set to 0 in a step of training.",
-};
-/// The setting for tied weights.
-pub(crate) const TIED: Setting = Setting {
-    name: "tied",
-    symbol: "",
-    default: "false",
-    range: Range::Flag,
-    word: None,
-    doc: "Whether the output layer's weights are the embeddings.",
-};
-/// The setting for the softmax.
-pub(crate) const SAMPLES: Setting = Setting {
-    name: "samples",
-    symbol: "",
-    default: "all",
-    range: Range::Whole(1, 10_000_000),
-    word: Some("all"),
-    doc: "Words of the lexicon that a step is learnt against, never fewer than it has words to predict: makes training \
-          on a processor faster.",
-};
+/// The number of settings in [`shared`].
+pub(crate) const N_SHARED: usize = 15;
 
-/// What all language networks can be set to, to be flattened into a model's `Config`.
+/// The defaults of [`shared`] settings in which the networks differ.
+#[derive(Clone, Copy)]
+pub(crate) struct Defaults {
+    pub dim: &'static str,
+    pub learning_rate: &'static str,
+    pub shrink: &'static str,
+    pub epochs: &'static str,
+    pub patience: &'static str,
+    pub clip: &'static str,
+    pub lowercase: &'static str,
+}
+
+/// The settings that all language networks share.
+pub(crate) const fn shared(defaults: Defaults) -> [Setting; N_SHARED] {
+    [
+        Setting::whole("dim", defaults.dim, 1..=4096)
+            .symbol("p")
+            .doc("Length of an embedding and of a hidden state."),
+        options::LEARNING_RATE.with_default(defaults.learning_rate),
+        Setting::choice("schedule", "plateau", &["plateau", "cosine"]).doc(
+            "When the learning rate falls: after each epoch without improvement on validation, or along a \
+             cosine to 0 over all epochs.",
+        ),
+        Setting::real("shrink", defaults.shrink, 1.0..=1000.0)
+            .doc("The number that the learning rate is divided by on a plateau."),
+        options::EPOCHS.with_default(defaults.epochs),
+        options::PATIENCE.with_default(defaults.patience),
+        Setting::choice("optimiser", "sgd", &["sgd", "adam"])
+            .doc("Stochastic gradient descent, or AdamW."),
+        Setting::real("weight_decay", "0.01", 0.0..=10.0)
+            .doc("Weight decay of AdamW, times the learning rate."),
+        Setting::real("epsilon", "1e-8", 1e-12..=1e6).symbol("ε").doc(
+            "Added to the denominator of AdamW: the steps of gradients far smaller than this are small too.",
+        ),
+        Setting::real("clip", defaults.clip, 1e-6..=1e6)
+            .doc("The greatest norm of a gradient; a longer one is scaled down to it."),
+        Setting::real("dropout", "0", 0.0..=0.99)
+            .doc("Share of the numbers in embeddings and outputs that a training step sets to 0."),
+        Setting::whole("samples", "all", 1..=10_000_000).or("all").doc(
+            "Words that the softmax of a training step is over, at least those to predict: fewer than `all` \
+             make training on a processor faster.",
+        ),
+        MIN_COUNT,
+        LOWERCASE.with_default(defaults.lowercase),
+        options::WEIGHTS,
+    ]
+}
+
+/// The values of the [`shared`] settings and of `initial`, to be flattened into a model's `Config`.
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Recipe {
+pub(crate) struct NetworkConfig {
     pub dim: usize,
     pub dropout: f64,
     initial: f64,
@@ -122,7 +70,7 @@ pub(crate) struct Recipe {
     pub learning_rate: f64,
     pub epochs: usize,
     pub patience: usize,
-    schedule: Shrinking,
+    schedule: RateSchedule,
     shrink: f64,
     optimiser: Optimiser,
     weight_decay: f64,
@@ -135,7 +83,7 @@ pub(crate) struct Recipe {
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Shrinking {
+enum RateSchedule {
     Plateau,
     Cosine,
 }
@@ -147,7 +95,7 @@ enum Optimiser {
     Adam,
 }
 
-impl Recipe {
+impl NetworkConfig {
     /// How first weights are drawn, with a kind of distribution.
     pub fn initial(&self, kind: fn(f64) -> Initial) -> Initial {
         kind(self.initial)
@@ -174,13 +122,13 @@ impl Recipe {
     }
 
     /// The rate after some epochs and this share of the next.
-    pub fn rate(&self, past: &[Epoch], share: f64) -> f64 {
+    pub fn rate(&self, past: &[EpochRecord], share: f64) -> f64 {
         match self.schedule {
             // Appendix A, «learning rate shrinking factor»: λ is divided after each epoch without progress.
-            Shrinking::Plateau => {
+            RateSchedule::Plateau => {
                 (0..n_plateaus(past)).fold(self.learning_rate, |rate, _| rate / self.shrink)
             }
-            Shrinking::Cosine => {
+            RateSchedule::Cosine => {
                 let share = (past.len() as f64 + share) / self.epochs as f64;
                 self.learning_rate * (1.0 + (std::f64::consts::PI * share).cos()) / 2.0
             }
@@ -189,9 +137,9 @@ impl Recipe {
 }
 
 /// How many epochs were not better on validation than all before them.
-fn n_plateaus(past: &[Epoch]) -> usize {
+fn n_plateaus(past: &[EpochRecord]) -> usize {
     let mut lowest = f64::INFINITY;
-    let losses = past.iter().filter_map(|epoch| epoch.valid.loss);
+    let losses = past.iter().filter_map(|epoch| epoch.valid_loss);
     losses
         .filter(|&loss| {
             let is_plateau = loss >= lowest;
@@ -204,9 +152,8 @@ fn n_plateaus(past: &[Epoch]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learning::epochs::Validation;
 
-    fn recipe(schedule: &str) -> Recipe {
+    fn config(schedule: &str) -> NetworkConfig {
         let text = format!(
             "dim = 4\ndropout = 0\ninitial = 0.1\nlearning_rate = 0.5\nepochs = 4\npatience = 2\nschedule = '{schedule}'\nshrink = 2\n\
              optimiser = 'sgd'\nweight_decay = 0\nepsilon = 1e-8\nclip = 5\nmin_count = 2\nlowercase = false\nweights = 'f32'"
@@ -214,14 +161,17 @@ mod tests {
         toml::from_str(&text).unwrap()
     }
 
-    fn after(losses: &[f64]) -> Vec<Epoch> {
-        let valid = |&loss: &f64| Validation { loss: Some(loss), accuracy: None };
-        losses.iter().map(|loss| Epoch { loss: 0.0, valid: valid(loss) }).collect()
+    fn after(losses: &[f64]) -> Vec<EpochRecord> {
+        let record = |(epoch, &valid_loss): (usize, &f64)| {
+            let valid_loss = Some(valid_loss);
+            EpochRecord { epoch, loss: 0.0, valid_loss, valid_accuracy: None, best: true }
+        };
+        (1..).zip(losses).map(record).collect()
     }
 
     #[test]
     fn on_a_plateau_the_rate_is_halved() {
-        let rate = |losses: &[f64]| recipe("plateau").rate(&after(losses), 0.5);
+        let rate = |losses: &[f64]| config("plateau").rate(&after(losses), 0.5);
         assert_eq!(rate(&[]), 0.5);
         assert_eq!(rate(&[5.0, 4.0, 3.0]), 0.5);
         assert_eq!(rate(&[5.0, 4.0, 4.5]), 0.25);
@@ -232,7 +182,7 @@ mod tests {
 
     #[test]
     fn along_a_cosine_the_rate_falls_to_0() {
-        let rate = |n, share| recipe("cosine").rate(&after(&vec![1.0; n]), share);
+        let rate = |n, share| config("cosine").rate(&after(&vec![1.0; n]), share);
         assert_eq!(rate(0, 0.0), 0.5);
         assert!((rate(2, 0.0) - 0.25).abs() < 1e-15);
         // cos(3π/4) = −√½.

@@ -6,23 +6,24 @@ use numerics::Table;
 use numerics::testing::{cpu_lost_after, cpu_with_memory};
 use questions::{Question, QuestionSet, Split};
 
-use crate::fixture::{Asked, score, set_of};
+use crate::fixture::{TestQuestion, score, set_of};
 use crate::networks::answers::ASKED;
 use crate::networks::device::{Place, with_fallback};
 use crate::networks::family::Task;
+use crate::networks::lstm::Lstm;
 use crate::{DeviceChoice, Error, Event, Model, Result, Settings, Training, find};
 
-/// A fox is always red, a hen is always old; names that no training book has stand in the last question.
+/// A fox is always red, a hen is always old; the last question has names that no training book has.
 pub(crate) fn set() -> QuestionSet {
     let tale = || vec!["a red fox ran", "an old hen sat", "a red fox sat", "an old hen ran"];
-    let asked = |context, query, candidates, split| Asked {
+    let asked = |context, query, candidates, split| TestQuestion {
         context,
         query,
         candidates,
         answer: Some(0),
         split,
     };
-    let mut questions: Vec<Asked<'_>> = (0..8)
+    let mut questions: Vec<TestQuestion<'_>> = (0..8)
         .map(|_| {
             asked([tale(), tale()].concat(), "a red XXXXX ran", &["fox", "hen"][..], Split::Train)
         })
@@ -54,14 +55,14 @@ fn trained(set: &QuestionSet, more: &[&str]) -> Arc<dyn Model> {
 }
 
 #[test]
-fn what_stands_before_the_blank_tells_the_word() {
+fn the_words_before_the_blank_predict_the_word() {
     let set = set();
     let scores = score(&trained(&set, &[]), &set.example(8).question);
     assert!(scores[0] > scores[1] + 2.0, "{scores:?}");
 }
 
 #[test]
-fn words_that_are_unknown_share_the_probability_and_case_twins_are_told_apart() {
+fn unknown_words_share_their_probability_and_case_decides_between_twins() {
     let set = set();
     let question = set.example(9).question;
     // `Hen` and `zyx` are unknown: each has half of what `<unk>` would have alone.
@@ -125,15 +126,15 @@ fn without_words_there_is_nothing_to_learn() {
 fn training_starts_again_after_a_damaged_checkpoint() {
     let set = set();
     let (settings, folder) = (settings("lstm-query", &[]), tempfile::tempdir().unwrap());
-    let told = Mutex::new(Vec::new());
-    let note = |event: Event| told.lock().unwrap().push(event);
+    let reported = Mutex::new(Vec::new());
+    let note = |event: Event| reported.lock().unwrap().push(event);
     let mut training = Training::new(&set, 1, &note);
     training.checkpoints = Some(folder.path());
     let train = || {
-        let family = super::lstm::of(&settings);
+        let family = settings.config::<Lstm<false>>();
         let task = Task::new(&family, &settings, &training).unwrap();
         let (tables, _) = task.learn(&Place::cpu()).unwrap();
-        let events = std::mem::take(&mut *told.lock().unwrap());
+        let events = std::mem::take(&mut *reported.lock().unwrap());
         let epochs = events.iter().filter(|event| matches!(event, Event::Epoch { .. })).count();
         (tables.into_iter().map(|(_, table)| table).collect::<Vec<_>>(), epochs, events)
     };
@@ -145,8 +146,8 @@ fn training_starts_again_after_a_damaged_checkpoint() {
     assert_eq!(events, [Event::Note(note)]);
     let file = folder.path().join("epoch-6.safetensors");
     std::fs::write(&file, "nothing of the kind").unwrap();
-    let (anew, n_epochs, events) = train();
-    assert_eq!((anew == whole, n_epochs), (true, 6));
+    let (restarted, n_epochs, events) = train();
+    assert_eq!((restarted == whole, n_epochs), (true, 6));
     let is_warned = |event: &Event| {
         matches!(event, Event::Warning(text) if text.contains("epoch-6.safetensors")
             && text.ends_with(": training starts again"))
@@ -159,11 +160,11 @@ fn training_starts_again_after_a_damaged_checkpoint() {
 fn a_device_with_too_little_memory_is_reported_and_the_cpu_takes_over() {
     let set = set();
     let settings = settings("lstm-query", &[]);
-    let family = super::lstm::of(&settings);
-    let told = Mutex::new(Vec::new());
+    let family = settings.config::<Lstm<false>>();
+    let reported = Mutex::new(Vec::new());
     let note = |event: Event| {
         if let Event::Warning(text) = event {
-            told.lock().unwrap().push(text);
+            reported.lock().unwrap().push(text);
         }
     };
     let training = Training::new(&set, 1, &note);
@@ -174,7 +175,7 @@ fn a_device_with_too_little_memory_is_reported_and_the_cpu_takes_over() {
     let (tables, _) = with_fallback(Ok(small()), &note, |place| task.learn(place)).unwrap();
     let warning = "CPU: out of memory: 0 MB more are needed; continuing on the CPU, from the last \
                    checkpoint if there is one";
-    assert_eq!(*told.lock().unwrap(), [warning]);
+    assert_eq!(*reported.lock().unwrap(), [warning]);
     assert!(tables == task.learn(&Place::cpu()).unwrap().0);
 }
 
@@ -184,12 +185,12 @@ fn a_device_with_too_little_memory_is_reported_and_the_cpu_takes_over() {
 fn a_device_that_is_lost_costs_the_steps_since_the_last_checkpoint() {
     let set = set();
     let settings = settings("lstm-query", &[]);
-    let family = super::lstm::of(&settings);
+    let family = settings.config::<Lstm<false>>();
     let folder = tempfile::tempdir().unwrap();
     let epochs = Mutex::new(Vec::new());
     let note = |event: Event| {
-        if let Event::Epoch { number, .. } = event {
-            epochs.lock().unwrap().push(number);
+        if let Event::Epoch { record, .. } = event {
+            epochs.lock().unwrap().push(record.epoch);
         }
     };
     let weights = |training: &Training<'_>, place: Place| -> Result<Vec<Table<f32>>> {

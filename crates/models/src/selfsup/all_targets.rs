@@ -1,5 +1,5 @@
 //! The answer against all words of the dictionary (Appendix E, «all targets»): what the query and its
-//! supporting memory stand for → loss, and back to the gradient.
+//! supporting memory are embedded as → loss, and back to the gradient.
 //!
 //! §3.2: â = softmax(U q²) with q² = q + `m_o1`, where hard attention (§3.3) puts the supporting memory in the
 //! place of `m_o1`. Chosen: its embedding is that of A, and H is left out, so that all that is learnt but U is
@@ -23,7 +23,7 @@ pub(crate) struct AllTargets<R> {
 }
 
 impl<R: Real> AllTargets<R> {
-    /// Adds the gradient of U, fills in that of q²; gives the loss. The first of the drawn words is the
+    /// Adds the gradient of U, fills in that of q²; returns the loss. The first of the drawn words is the
     /// answer.
     pub fn learn(
         &mut self,

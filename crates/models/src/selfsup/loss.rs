@@ -17,9 +17,9 @@ pub(crate) enum Rule {
     WhenWrong,
 }
 
-/// Fills in the derivatives of the loss by the scores; gives the loss.
+/// Fills in the derivatives of the loss with respect to the scores; returns the loss.
 ///
-/// `is_answer` tells for each memory whether it is about the answer; `supporting` is m̃.
+/// `is_answer` returns for each memory whether it is about the answer; `supporting` is m̃.
 pub(crate) fn loss<R: Real>(
     rule: Rule,
     scores: &[R],

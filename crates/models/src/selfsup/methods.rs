@@ -11,11 +11,15 @@ use crate::selfsup::training::{Variant, learn};
 use crate::selfsup::window_memory::{WindowMemory, load};
 use crate::sources;
 use crate::words::dictionary::Dictionary;
-use crate::{Method, Model, Result, Settings, Training};
+use crate::{Cost, Method, Model, Result, Settings, Training};
 
 pub(crate) const METHOD: Method = Method {
     name: "memnn-window-selfsup",
     section: "§3.3",
+    summary: "Memory network that attends to the windows around the candidates' mentions and \
+              learns which window should support the answer.",
+    cost: Cost::Minutes,
+    wants_gpu: false,
     settings: OF_WINDOWS,
     sources: &[
         sources::TRAINING,
@@ -33,6 +37,7 @@ pub(crate) const METHOD: Method = Method {
 pub(crate) const ALL_WINDOWS: Method = Method {
     name: "memnn-all-windows-selfsup",
     section: "Appendix E",
+    summary: "As memnn-window-selfsup, learning from the windows around all words of the context.",
     train: |settings, training| train(settings, training, Variant::AllWindows),
     ..METHOD
 };
@@ -40,6 +45,7 @@ pub(crate) const ALL_WINDOWS: Method = Method {
 /// «The true answer word as the target compared against all words in the dictionary».
 pub(crate) const ALL_TARGETS: Method = Method {
     name: "memnn-all-targets-selfsup",
+    summary: "As memnn-all-windows-selfsup, learning the answer against all words too.",
     settings: OF_TARGETS,
     train: |settings, training| train(settings, training, Variant::AllTargets),
     ..ALL_WINDOWS
@@ -48,6 +54,8 @@ pub(crate) const ALL_TARGETS: Method = Method {
 /// «Treat the children's books as a standard language modeling task».
 pub(crate) const LM: Method = Method {
     name: "memnn-lm-selfsup",
+    summary: "As memnn-all-targets-selfsup, learning from every word of the books instead of \
+              questions.",
     settings: OF_LM,
     train: |settings, training| train(settings, training, Variant::LanguageModel),
     ..ALL_WINDOWS
@@ -63,8 +71,8 @@ fn train(settings: &Settings, training: &Training<'_>, variant: Variant) -> Resu
     // stays so.
     layout.middle_rows().for_each(|row| embeddings.row_mut(row).fill(0.0));
     let settings = settings.clone();
-    let mut model = WindowMemory { settings, config, layout, dictionary, embeddings };
-    learn(&mut model, variant, training, &mut rng)?;
+    let mut model = WindowMemory { settings, curve: None, config, layout, dictionary, embeddings };
+    model.curve = Some(learn(&mut model, variant, training, &mut rng)?);
     model.config.weights.round(&mut model.embeddings);
     Ok(Arc::new(model))
 }
@@ -74,12 +82,12 @@ mod tests {
     use questions::{QuestionSet, Split};
 
     use super::*;
-    use crate::fixture::{Asked, explain, one_question, score, set_of};
+    use crate::fixture::{TestQuestion, explain, one_question, score, set_of};
 
     const NAMES: [&str; 12] =
         ["adam", "beth", "carl", "dora", "emil", "fay", "gus", "hal", "ida", "jack", "kim", "lars"];
 
-    /// Who is `sir` and who is `lady` stands in the window before the name; the sentence holds both names
+    /// The window before a name shows who is `sir` and who is `lady`; the sentence holds both names
     /// and both titles, so all sentences of a question are the same bag of words.
     fn titles() -> QuestionSet {
         let pairs: Vec<[&str; 2]> = NAMES
@@ -88,8 +96,8 @@ mod tests {
             .collect();
         let contexts: Vec<String> =
             pairs.iter().map(|[a, b]| format!("today sir {a} met lady {b} here")).collect();
-        let asked: Vec<Asked<'_>> = (0..2 * pairs.len())
-            .map(|n| Asked {
+        let asked: Vec<TestQuestion<'_>> = (0..2 * pairs.len())
+            .map(|n| TestQuestion {
                 context: vec![&contexts[n / 2]],
                 query: ["then sir XXXXX left", "then lady XXXXX left"][n % 2],
                 candidates: &pairs[n / 2],

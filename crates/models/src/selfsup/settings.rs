@@ -14,99 +14,51 @@ use crate::memories::windows::{
 use crate::selfsup::loss::Rule;
 use crate::selfsup::support::{SUPPORT, Support};
 use crate::words::dictionary::Dictionary;
-use crate::{Range, Result, Setting, Settings};
+use crate::{Result, Setting, Settings};
 
-/// The settings of a variant: those of all, then its own.
-macro_rules! settings {
-    ($($own:expr),*) => {
-        &[
-            DIM,
-            WINDOW,
-            ENCODING,
-            Setting {
-                name: "unit",
-                symbol: "s",
-                default: "windows",
-                range: Range::Choice(&["windows", "sentences"]),
-                word: None,
-                doc: "What is remembered of a mention: the window around it, or its sentence as a bag of words.",
-            },
-            MAX_MEMORIES,
-            Setting {
-                name: "time",
-                symbol: "",
-                default: "true",
-                range: Range::Flag,
-                word: None,
-                doc: "Whether a memory's place in the passage adds to its score.",
-            },
-            Setting {
-                name: "time_scale",
-                symbol: "",
-                default: "2.2",
-                range: Range::Real(-100.0, 100.0),
-                word: None,
-                doc: "What the place of the last memory adds to its score.",
-            },
-            Setting {
-                name: "soft_weighting",
-                symbol: "",
-                default: "true",
-                range: Range::Flag,
-                word: None,
-                doc: "Whether all windows of a candidate speak for it when answering, or the best one.",
-            },
-            Setting {
-                name: "update",
-                symbol: "",
-                default: "softmax",
-                range: Range::Choice(&["softmax", "when-wrong"]),
-                word: None,
-                doc: "Learn from every question, or only where the best memory is not the supporting one.",
-            },
-            SUPPORT,
-            INIT,
-            Setting { default: "0.03", ..LEARNING_RATE },
-            Setting { default: "6", ..EPOCHS },
-            PATIENCE,
-            Setting { default: "0.7", ..DECAY },
-            BATCH,
-            OPTIMISER,
-            WEIGHTS,
-            $($own),*
-        ]
-    };
-}
+/// For the variants with windows of candidates and with all windows.
+pub(crate) const OF_WINDOWS: &[Setting] = &[
+    DIM,
+    WINDOW,
+    ENCODING,
+    Setting::choice("unit", "windows", &["windows", "sentences"]).symbol("s").doc(
+        "What is remembered of a mention: the window around it, or its sentence as a bag of words.",
+    ),
+    MAX_MEMORIES,
+    Setting::flag("time", "true").doc("Whether a memory's place in the passage adds to its score."),
+    Setting::real("time_scale", "2.2", -100.0..=100.0)
+        .doc("What its place adds to the score of the last memory."),
+    Setting::flag("soft_weighting", "true")
+        .doc("Whether all windows of a candidate count when answering, or the best one alone."),
+    Setting::choice("update", "softmax", &["softmax", "when-wrong"])
+        .doc("Learn from every question, or only where the best memory is not the supporting one."),
+    SUPPORT,
+    INIT,
+    LEARNING_RATE.with_default("0.03"),
+    EPOCHS.with_default("6"),
+    PATIENCE,
+    DECAY.with_default("0.7"),
+    BATCH,
+    OPTIMISER,
+    WEIGHTS,
+];
 
-/// For windows of candidates and for all windows.
-pub(crate) const OF_WINDOWS: &[Setting] = settings!();
+const NEGATIVES: Setting = Setting::whole("negatives", "64", 1..=10_000)
+    .doc("Words of the dictionary that the answer is compared with, drawn by their frequency.");
 
-const NEGATIVES: Setting = Setting {
-    name: "negatives",
-    symbol: "",
-    default: "64",
-    range: Range::Whole(1, 10_000),
-    word: None,
-    doc: "Words of the dictionary that the answer is compared with, drawn by their frequency.",
-};
+const SAMPLE: Setting = Setting::whole("sample", "200000", 1..=1_000_000_000)
+    .or("all")
+    .doc("Words of the running text that are predicted per epoch, drawn again for each epoch.");
 
-/// For all targets.
-pub(crate) const OF_TARGETS: &[Setting] = settings!(NEGATIVES);
+/// For the variant that compares the answer with all words.
+pub(crate) const OF_TARGETS: &[Setting] =
+    &Setting::join::<{ OF_WINDOWS.len() + 1 }>(&[OF_WINDOWS, &[NEGATIVES]]);
 
-/// For the language model.
-pub(crate) const OF_LM: &[Setting] = settings!(
-    NEGATIVES,
-    Setting {
-        name: "sample",
-        symbol: "",
-        default: "200000",
-        range: Range::Whole(1, 1_000_000_000),
-        word: Some("all"),
-        doc: "Words of the running text that are asked for in an epoch, drawn anew each time.",
-    }
-);
+/// For the variant that predicts every word of the books.
+pub(crate) const OF_LM: &[Setting] =
+    &Setting::join::<{ OF_TARGETS.len() + 1 }>(&[OF_TARGETS, &[SAMPLE]]);
 
-/// The settings, typed.
+/// The values of the settings of all variants.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Config {
     pub dim: usize,

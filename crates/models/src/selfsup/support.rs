@@ -7,19 +7,14 @@ use serde::Deserialize;
 
 use crate::memories::windows::Memories;
 use crate::words::dictionary::Dictionary;
-use crate::{Range, Setting, SplitView};
+use crate::{Setting, SplitView};
 
-/// The setting.
-pub(crate) const SUPPORT: Setting = Setting {
-    name: "support",
-    symbol: "m̃",
-    default: "highest",
-    range: Range::Choice(&["highest", "tf-idf", "random"]),
-    word: None,
-    doc: "How the supporting memory is chosen among those of the answer.",
-};
+pub(crate) const SUPPORT: Setting =
+    Setting::choice("support", "highest", &["highest", "tf-idf", "random"])
+        .symbol("m̃")
+        .doc("How the supporting memory is chosen among those of the answer.");
 
-/// Its values.
+/// The values of [`SUPPORT`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Support {
@@ -92,13 +87,13 @@ mod tests {
 
     use super::*;
     use crate::Training;
-    use crate::fixture::{Asked, set_of};
+    use crate::fixture::{TestQuestion, set_of};
     use crate::memories::windows::{Encoding, KnownWords, Layout, Unit, WindowsAround};
     use crate::words::lowercase::Lowercase;
 
     #[test]
     fn a_rare_word_in_common_counts_more_than_a_frequent_one() {
-        let asked = |context, query| Asked {
+        let asked = |context, query| TestQuestion {
             context,
             query,
             candidates: &["fox", "hen"],

@@ -19,7 +19,7 @@ use crate::selfsup::support::{InverseFrequencies, Support, any_of};
 use crate::selfsup::text_targets::{Buffer, TextTargets};
 use crate::selfsup::window_memory::{Buffers, EMBEDDINGS, WindowMemory};
 use crate::words::lowercase::Lowercase;
-use crate::{Error, Result, SplitView, Training};
+use crate::{Error, Result, SplitView, Training, TrainingCurve};
 
 /// What is learnt from, and what the answer is compared with (Appendix E).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ const PART: usize = 8;
 /// changes no accuracy.
 const NOTICEABLE: f64 = 1e-4;
 
-/// Trains a model.
+/// Trains a model; returns how the epochs went.
 ///
 /// # Errors
 /// If there is nothing to learn from, and those of [`epochs::run`].
@@ -49,13 +49,13 @@ pub(crate) fn learn(
     variant: Variant,
     training: &Training<'_>,
     rng: &mut ChaCha8Rng,
-) -> Result<()> {
+) -> Result<TrainingCurve> {
     let (settings, schedule) = (model.settings.clone(), model.config.schedule.clone());
-    let asked = match variant {
-        Variant::LanguageModel => Asked::Words(TextTargets::new(&training.train)),
-        _ => Asked::Questions(&training.train, training.train.answered()),
+    let examples = match variant {
+        Variant::LanguageModel => Examples::Words(TextTargets::new(&training.train)),
+        _ => Examples::Questions(&training.train, training.train.answered()),
     };
-    if asked.len() == 0 {
+    if examples.len() == 0 {
         return Err(Error::NothingToTrainOn {
             model: settings.model(),
             expected: match variant {
@@ -71,7 +71,7 @@ pub(crate) fn learn(
     let (train, dictionary) = (&training.train, &model.dictionary);
     let (n_words, dim) = (dictionary.n_rows(), model.config.dim);
     let mut learner = SelfSupervised {
-        asked,
+        examples,
         around: match variant {
             Variant::CandidateWindows => WindowsAround::Candidates,
             _ => WindowsAround::AllWords,
@@ -93,17 +93,16 @@ pub(crate) fn learn(
         valid: &training.valid,
         parts: Vec::new(),
     };
-    epochs::run(&mut learner, &schedule, &settings, training)?;
-    Ok(())
+    epochs::run(&mut learner, &schedule, &settings, training)
 }
 
-/// What is learnt from.
-enum Asked<'a> {
+/// What is learnt from: questions with answers, or words of running text.
+enum Examples<'a> {
     Questions(&'a SplitView<'a>, Vec<u32>),
     Words(TextTargets<'a>),
 }
 
-impl Asked<'_> {
+impl Examples<'_> {
     fn len(&self) -> usize {
         match self {
             Self::Questions(_, places) => places.len(),
@@ -124,11 +123,11 @@ impl Asked<'_> {
     }
 }
 
-type OfPart = fn(&PartOfBatch<f32>) -> &Gradient<f32>;
+type OfPart = fn(&PartialBatch<f32>) -> &Gradient<f32>;
 
 struct SelfSupervised<'a> {
     model: &'a mut WindowMemory,
-    asked: Asked<'a>,
+    examples: Examples<'a>,
     around: WindowsAround,
     lowercase: Lowercase,
     rows: Vec<u32>,
@@ -144,22 +143,22 @@ struct SelfSupervised<'a> {
     supports: Streams,
     negatives: Streams,
     valid: &'a SplitView<'a>,
-    parts: Vec<PartOfBatch<f32>>,
+    parts: Vec<PartialBatch<f32>>,
 }
 
 impl Learner for SelfSupervised<'_> {
     fn n_questions(&self) -> usize {
-        self.asked.len()
+        self.examples.len()
     }
 
     fn n_per_epoch(&self) -> usize {
-        self.model.config.sample.unwrap_or(usize::MAX).min(self.asked.len())
+        self.model.config.sample.unwrap_or(usize::MAX).min(self.examples.len())
     }
 
     fn step(&mut self, batch: &MiniBatch<'_>) -> Result<f64> {
         let mut parts = std::mem::take(&mut self.parts);
         let n_parts = batch.questions.len().div_ceil(PART);
-        let new = || PartOfBatch::new(&self.model.embeddings, self.decode.as_ref());
+        let new = || PartialBatch::new(&self.model.embeddings, self.decode.as_ref());
         parts.resize_with(n_parts.max(parts.len()), new);
         parts.par_iter_mut().zip(batch.questions.par_chunks(PART)).for_each(|(part, numbers)| {
             part.clear();
@@ -205,9 +204,9 @@ impl Learner for SelfSupervised<'_> {
 }
 
 impl SelfSupervised<'_> {
-    fn learn_from(&self, number: u32, epoch: usize, part: &mut PartOfBatch<f32>) {
+    fn learn_from(&self, number: u32, epoch: usize, part: &mut PartialBatch<f32>) {
         let mut buffer = std::mem::take(&mut part.buffer);
-        let (question, answer) = self.asked.question(number, &mut buffer);
+        let (question, answer) = self.examples.question(number, &mut buffer);
         let words = KnownWords { lowercase: &self.lowercase, rows: &self.rows };
         part.memories.read(&question, &words, &self.model.layout, self.around);
         let form = |place: usize| self.lowercase.of(question.candidates[place]);
@@ -238,7 +237,7 @@ struct Choice<'a> {
 }
 
 /// What one task works with: buffers, and the gradients of its questions.
-struct PartOfBatch<R> {
+struct PartialBatch<R> {
     buffer: Buffer,
     memories: Memories,
     matching: Matching<R>,
@@ -253,7 +252,7 @@ struct PartOfBatch<R> {
     loss: f64,
 }
 
-impl<R: Real> PartOfBatch<R> {
+impl<R: Real> PartialBatch<R> {
     fn new(embeddings: &Table<R>, decode: Option<&Table<R>>) -> Self {
         Self {
             buffer: Buffer::default(),
@@ -345,7 +344,7 @@ mod tests {
     /// Loss of a question and the gradients of both tables, with the first candidate as the answer.
     struct Checked {
         config: Config,
-        part: PartOfBatch<f64>,
+        part: PartialBatch<f64>,
         has_targets: bool,
     }
 
@@ -374,7 +373,7 @@ mod tests {
             let n_rows = layout.n_rows();
             let table = Table::zeros(n_rows, DIM);
             let decode = Table::zeros(dictionary_rows, DIM);
-            let mut part = PartOfBatch::new(&table, Some(&decode));
+            let mut part = PartialBatch::new(&table, Some(&decode));
             part.memories.read(&set.example(0).question, &words, &layout, around);
             // Each word once, the answer first; any logarithms will do.
             let first = rows[set.example(0).question.candidates[0].index()];

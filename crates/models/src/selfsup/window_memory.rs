@@ -18,7 +18,7 @@ use crate::selfsup::settings::Config;
 use crate::words::case::break_case_ties;
 use crate::words::dictionary::Dictionary;
 use crate::words::lowercase::Lowercase;
-use crate::{Explanation, LoadRequest, Model, Result, Scorer, Settings, Span};
+use crate::{Explanation, LoadRequest, Model, Result, Scorer, Settings, Span, TrainingCurve};
 
 /// What the table is called on disk.
 pub(crate) const EMBEDDINGS: &str = "embeddings";
@@ -29,13 +29,14 @@ pub(crate) fn load(saved: &LoadRequest<'_>) -> Result<Arc<dyn Model>> {
         |dictionary: &Dictionary| [(EMBEDDINGS, config.layout(dictionary).n_rows(), config.dim)];
     let (dictionary, [embeddings]) = weights_file::read(saved.folder, shapes)?;
     let layout = config.layout(&dictionary);
-    let settings = saved.settings.clone();
-    Ok(Arc::new(WindowMemory { settings, config, layout, dictionary, embeddings }))
+    let (settings, curve) = (saved.settings.clone(), TrainingCurve::read(saved.folder)?);
+    Ok(Arc::new(WindowMemory { settings, curve, config, layout, dictionary, embeddings }))
 }
 
-/// The trained model.
+/// A model with self-supervision that has been trained.
 pub(crate) struct WindowMemory {
     pub settings: Settings,
+    pub curve: Option<TrainingCurve>,
     pub config: Config,
     pub layout: Layout,
     pub dictionary: Dictionary,
@@ -58,6 +59,10 @@ impl Model for WindowMemory {
             self.config.weights,
             &self.settings,
         )
+    }
+
+    fn training_curve(&self) -> Option<&TrainingCurve> {
+        self.curve.as_ref()
     }
 }
 

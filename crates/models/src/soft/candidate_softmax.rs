@@ -2,7 +2,7 @@
 //! the candidates of their questions, its gradient, and a step of U.
 //!
 //! Differs: the paper learns against the whole dictionary ([`crate::dictionary_softmax`]). Against ten words
-//! of one class a model learns what tells them apart, and nothing about which class is asked for.
+//! of one class a model learns what distinguishes them, and nothing about which class is asked for.
 
 use numerics::{Gradient, Real, Table, Update, apply, apply_adagrad, axpy, dot};
 

@@ -2,7 +2,7 @@
 //! whole dictionary, its gradient, and a step of U.
 //!
 //! The dictionary is taken in blocks of a fixed number of words, each on one thread, and what the blocks
-//! give is added up in their order: any number of threads gives the same bytes.
+//! contribute is added up in their order: any number of threads gives the same bytes.
 //!
 //! **Sampled.** Every word w enters a mini-batch by itself with probability π(w), and e^{score} of one that
 //! entered counts 1/π(w) times, so the sum under the softmax is right on average (Bengio & Senécal 2003;
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use crate::learning::sampling::{InclusionSampler, NEVER};
 
-/// How many words a block has.
+/// Words per block.
 const BLOCK: usize = 512;
 /// The way from states to the loss.
 pub(crate) enum Output {
@@ -41,7 +41,7 @@ pub(crate) struct Decode<'a, R> {
     pub squares: &'a mut [R],
 }
 
-/// What the output layer gives back.
+/// What the output layer returns.
 pub(crate) struct OutputGradients<R> {
     /// The sum of −ln â(a) over the mini-batch.
     pub loss: f64,

@@ -6,12 +6,13 @@
 
 use serde::Deserialize;
 
+use crate::learning::options::DIM;
 use crate::memories::composition::Composition;
 use crate::memories::format::{Format, windows};
 use crate::memories::windows::{Encoding, WINDOW};
 use crate::soft::model::SoftModelSpec;
-use crate::soft::settings::{FitConfig, SOURCES, settings};
-use crate::{Method, Result, Settings};
+use crate::soft::settings::{FitConfig, N_SHARED, SOURCES, shared};
+use crate::{Cost, Method, Result, Setting, Settings};
 
 #[derive(Deserialize)]
 struct Config {
@@ -19,7 +20,7 @@ struct Config {
     #[serde(default)]
     window: usize,
     #[serde(flatten)]
-    fitting: FitConfig,
+    fit: FitConfig,
 }
 
 impl Config {
@@ -31,13 +32,13 @@ impl Config {
             hops: 0,
             tied: false,
             time_scale: 0.0,
-            fitting: self.fitting,
+            fit: self.fit,
         }
     }
 }
 
 // Chosen: the mean of hundreds of words, and of some twenty words their sum over the root of their number;
-// with plain sums the steps of words that stand in every question grow too large.
+// with plain sums the steps of words that occur in every question grow too large.
 
 fn context_query(settings: &Settings) -> SoftModelSpec {
     let config: Config = settings.config();
@@ -55,10 +56,20 @@ fn window(settings: &Settings, encoding: Encoding) -> Result<SoftModelSpec> {
     Ok(config.spec(Composition::Sum, Format::QueryWindow(layout)))
 }
 
+/// p, and the settings of all models of this family.
+const OF_BAG: [Setting; 1 + N_SHARED] = Setting::join(&[&[DIM], &shared("0.1")]);
+
+/// p, b, and the settings of all models of this family.
+const OF_WINDOW: [Setting; 2 + N_SHARED] = Setting::join(&[&[DIM, WINDOW], &shared("0.06")]);
+
 pub(crate) const CONTEXT_QUERY: Method = Method {
     name: "embedding-context-query",
     section: "§4.3",
-    settings: settings!("300", [], "0.1", "candidates", "0"),
+    summary: "Compares each candidate with the context and the query, embedded as one bag of \
+              words.",
+    cost: Cost::Minutes,
+    wants_gpu: false,
+    settings: &OF_BAG,
     sources: SOURCES,
     trains_by_epochs: true,
     train: |settings, training| context_query(settings).train(settings, training),
@@ -66,21 +77,25 @@ pub(crate) const CONTEXT_QUERY: Method = Method {
 };
 pub(crate) const QUERY: Method = Method {
     name: "embedding-query",
-    settings: settings!("300", [], "0.1", "candidates", "0"),
+    summary: "Compares each candidate with the query, embedded as a bag of words.",
+    settings: &OF_BAG,
     train: |settings, training| query(settings).train(settings, training),
     load: |saved| query(&saved.settings).load(saved),
     ..CONTEXT_QUERY
 };
 pub(crate) const WINDOW_BAG: Method = Method {
     name: "embedding-window",
-    settings: settings!("300", [WINDOW], "0.06", "candidates", "0"),
+    summary: "Compares each candidate with the words around the blank, embedded as a bag of words.",
+    settings: &OF_WINDOW,
     train: |settings, training| window(settings, Encoding::Bag)?.train(settings, training),
     load: |saved| window(&saved.settings, Encoding::Bag)?.load(saved),
     ..CONTEXT_QUERY
 };
 pub(crate) const WINDOW_POSITION: Method = Method {
     name: "embedding-window-position",
-    settings: settings!("300", [WINDOW], "0.06", "dictionary", "0.5"),
+    summary: "Compares each candidate with the words around the blank, with one embedding per \
+              position.",
+    settings: &OF_WINDOW,
     train: |settings, training| window(settings, Encoding::Positions)?.train(settings, training),
     load: |saved| window(&saved.settings, Encoding::Positions)?.load(saved),
     ..CONTEXT_QUERY
@@ -92,13 +107,13 @@ mod tests {
 
     use super::*;
     use crate::Training;
-    use crate::fixture::{Asked, score, set_of};
+    use crate::fixture::{TestQuestion, score, set_of};
 
     const NAMES: [&str; 4] = ["ann", "bob", "cat", "dan"];
 
     /// The same 40 questions for training and validation; four kinds of them, each with its answer.
     fn set(kinds: [(&'static str, &'static str); 4]) -> QuestionSet {
-        let questions = (0..80).map(|number| Asked {
+        let questions = (0..80).map(|number| TestQuestion {
             context: vec![kinds[number % 4].0],
             query: kinds[number % 4].1,
             candidates: &NAMES,
@@ -126,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn only_positions_tell_before_from_after() {
+    fn only_positions_distinguish_before_from_after() {
         let order = set([
             ("ann", "x left XXXXX right y"),
             ("bob", "x right XXXXX left y"),

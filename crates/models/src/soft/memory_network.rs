@@ -6,48 +6,25 @@
 
 use serde::Deserialize;
 
-use crate::contract::settings::Range;
+use crate::learning::options::DIM;
 use crate::memories::composition::Composition;
 use crate::memories::format::{Format, windows};
 use crate::memories::windows::{ENCODING, Encoding, MAX_MEMORIES, WINDOW};
 use crate::soft::model::SoftModelSpec;
-use crate::soft::settings::{FitConfig, SOURCES, settings};
-use crate::{Method, Result, Setting, Settings};
+use crate::soft::settings::{FitConfig, N_SHARED, SOURCES, shared};
+use crate::{Cost, Method, Result, Setting, Settings};
 
-const HOPS: Setting = Setting {
-    name: "hops",
-    symbol: "K",
-    default: "1",
-    range: Range::Whole(1, 10),
-    word: None,
-    doc: "How often the memories are read.",
-};
-const SENTENCE_ENCODING: Setting =
-    Setting { doc: "Sentences: position encoding, or a bag of words.", ..ENCODING };
-const TIED: Setting = Setting {
-    name: "tied",
-    symbol: "U = A",
-    default: "false",
-    range: Range::Flag,
-    word: None,
-    doc: "Whether words are decoded with the embeddings that they are read with.",
-};
-const TIME: Setting = Setting {
-    name: "time",
-    symbol: "",
-    default: "true",
-    range: Range::Flag,
-    word: None,
-    doc: "Whether memories know their place in the passage.",
-};
-const TIME_SCALE: Setting = Setting {
-    name: "time_scale",
-    symbol: "",
-    default: "1",
-    range: Range::Real(0.0, 1000.0),
-    word: None,
-    doc: "What the place of the last memory adds to its match.",
-};
+const MEMORIES: &[Setting] = &[
+    Setting::whole("hops", "1", 1..=10).symbol("K").doc("Number of hops through the memories."),
+    Setting::flag("tied", "false")
+        .symbol("U = A")
+        .doc("Whether words are decoded with the embeddings that they are read with."),
+    Setting::flag("time", "true").doc("Whether memories know their place in the passage."),
+    Setting::real("time_scale", "1", -1000.0..=1000.0).doc(
+        "What its place adds to the match of the last memory; below 0, early memories match better.",
+    ),
+    MAX_MEMORIES,
+];
 
 #[derive(Deserialize)]
 struct Config {
@@ -61,7 +38,7 @@ struct Config {
     time_scale: f64,
     max_memories: Option<usize>,
     #[serde(flatten)]
-    fitting: FitConfig,
+    fit: FitConfig,
 }
 
 impl Config {
@@ -73,7 +50,7 @@ impl Config {
             hops: self.hops,
             tied: self.tied,
             time_scale: if self.time { self.time_scale } else { 0.0 },
-            fitting: self.fitting,
+            fit: self.fit,
         }
     }
 }
@@ -98,13 +75,15 @@ fn sentential(settings: &Settings) -> SoftModelSpec {
 pub(crate) const WINDOW_MEMORY: Method = Method {
     name: "memnn-window",
     section: "§3.2",
-    settings: settings!(
-        "100",
-        [WINDOW, ENCODING, HOPS, TIED, TIME, TIME_SCALE, MAX_MEMORIES],
-        "0.05",
-        "candidates",
-        "0.2"
-    ),
+    summary: "Memory network: attends to the windows around the candidates' mentions, then \
+              predicts the word.",
+    cost: Cost::Minutes,
+    wants_gpu: false,
+    settings: &Setting::join::<{ 8 + N_SHARED }>(&[
+        &[DIM.with_default("100"), WINDOW, ENCODING],
+        MEMORIES,
+        &shared("0.05"),
+    ]),
     sources: SOURCES,
     trains_by_epochs: true,
     train: |settings, training| window(settings)?.train(settings, training),
@@ -113,13 +92,17 @@ pub(crate) const WINDOW_MEMORY: Method = Method {
 pub(crate) const SENTENTIAL_MEMORY: Method = Method {
     name: "memnn-sentential",
     section: "§3.2",
-    settings: settings!(
-        "100",
-        [SENTENCE_ENCODING, HOPS, TIED, TIME, TIME_SCALE, MAX_MEMORIES],
-        "0.05",
-        "candidates",
-        "0"
-    ),
+    summary: "Memory network: attends to the sentences of the context, then predicts the word.",
+    cost: Cost::Minutes,
+    wants_gpu: false,
+    settings: &Setting::join::<{ 7 + N_SHARED }>(&[
+        &[
+            DIM.with_default("100"),
+            ENCODING.doc("How sentences are embedded: position encoding, or a bag of words."),
+        ],
+        MEMORIES,
+        &shared("0.05"),
+    ]),
     sources: SOURCES,
     trains_by_epochs: true,
     train: |settings, training| sentential(settings).train(settings, training),
@@ -135,13 +118,13 @@ mod tests {
 
     use super::*;
     use crate::Training;
-    use crate::fixture::{Asked, explain, score, set_of};
+    use crate::fixture::{TestQuestion, explain, score, set_of};
 
     const NAMES: [&str; 6] = ["ann", "bob", "cat", "dan", "eve", "fay"];
     const CUES: [&str; 6] = ["red", "tall", "old", "shy", "wet", "sad"];
 
     /// Each name of a passage follows a cue, two of them in a sentence; the query repeats a cue. Which
-    /// name goes with which cue is drawn for each question: only the window around a name tells, and a
+    /// name goes with which cue is drawn for each question: only the window around a name shows it, and a
     /// sentence leaves two names to choose from.
     fn cues_and_names() -> QuestionSet {
         let mut rng = ChaCha8Rng::seed_from_u64(11);
@@ -157,10 +140,10 @@ mod tests {
                 (sentences, format!("the {} XXXXX", CUES[cues[asked]]), names[asked])
             })
             .collect();
-        let asked: Vec<Asked<'_>> = texts
+        let asked: Vec<TestQuestion<'_>> = texts
             .iter()
             .enumerate()
-            .map(|(number, (context, query, answer))| Asked {
+            .map(|(number, (context, query, answer))| TestQuestion {
                 context: context.iter().map(String::as_str).collect(),
                 query,
                 candidates: &NAMES,
@@ -211,12 +194,12 @@ mod tests {
         let training = Training::new(&set, 1, &|_| ());
         let model = (WINDOW_MEMORY.train)(&settings, &training).unwrap();
         let example = training.valid.example(0);
-        let told = explain(&model, &example.question);
-        assert_eq!(told.query, Some(1..3));
-        assert_eq!(told.spans.len(), 6);
-        let sum: f32 = told.spans.iter().map(|look| look.weight).sum();
+        let explanation = explain(&model, &example.question);
+        assert_eq!(explanation.query, Some(1..3));
+        assert_eq!(explanation.spans.len(), 6);
+        let sum: f32 = explanation.spans.iter().map(|look| look.weight).sum();
         assert!((sum - 1.0).abs() < 1e-5);
-        let best = told.spans.iter().max_by(|a, b| a.weight.total_cmp(&b.weight)).unwrap();
+        let best = explanation.spans.iter().max_by(|a, b| a.weight.total_cmp(&b.weight)).unwrap();
         assert_eq!(best.candidate, example.answer);
         // Each name is the second of three tokens, in the middle of its window.
         let instance = best.mention.unwrap();
@@ -225,7 +208,7 @@ mod tests {
 
     #[test]
     fn an_empty_sentence_is_not_looked_at() {
-        let set = set_of(&[Asked {
+        let set = set_of(&[TestQuestion {
             context: vec!["", "ann ran", ""],
             query: "XXXXX ran",
             candidates: &NAMES,
@@ -235,8 +218,8 @@ mod tests {
         let settings = Settings::from_text(&SENTENTIAL_MEMORY, small(&["epochs=1"])).unwrap();
         let training = Training::new(&set, 1, &|_| ());
         let model = (SENTENTIAL_MEMORY.train)(&settings, &training).unwrap();
-        let told = explain(&model, &set.example(0).question);
-        let places: Vec<_> = told.spans.into_iter().map(|look| look.words).collect();
+        let explanation = explain(&model, &set.example(0).question);
+        let places: Vec<_> = explanation.spans.into_iter().map(|look| look.words).collect();
         assert_eq!((places.len(), places[0].clone()), (1, 0..2));
     }
 

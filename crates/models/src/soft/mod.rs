@@ -8,3 +8,4 @@ pub(crate) mod memory_network;
 pub(crate) mod model;
 pub(crate) mod network;
 pub(crate) mod settings;
+pub(crate) mod tables;

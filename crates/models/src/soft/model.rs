@@ -23,12 +23,14 @@ use crate::memories::windows::{KnownWords, Memories};
 use crate::soft::attention::Read;
 use crate::soft::dictionary_softmax::Output;
 use crate::soft::network::{Batch, Network, Shape, no_squares};
-use crate::soft::settings::{Against, FitConfig};
+use crate::soft::settings::{FitConfig, Loss};
+use crate::soft::tables::{PerTable, SQUARES, WEIGHTS};
 use crate::words::case::break_case_ties;
 use crate::words::dictionary::Dictionary;
 use crate::words::lowercase::Lowercase;
 use crate::{
     Error, Explanation, LoadRequest, Model, Result, Scorer, Settings, Span, SplitView, Training,
+    TrainingCurve,
 };
 
 /// A thousandth of what the memories of a typical question get each.
@@ -43,7 +45,7 @@ pub(crate) struct SoftModelSpec {
     pub hops: usize,
     pub tied: bool,
     pub time_scale: f64,
-    pub fitting: FitConfig,
+    pub fit: FitConfig,
 }
 
 impl SoftModelSpec {
@@ -55,7 +57,7 @@ impl SoftModelSpec {
             hops: self.hops,
             composition: self.composition,
             time_scale: self.time_scale,
-            clip: self.fitting.clip,
+            clip: self.fit.clip,
             negligible: NEGLIGIBLE,
             tied: self.tied.then(|| format.middle()),
         }
@@ -75,8 +77,8 @@ impl SoftModelSpec {
         let words = dictionary.n_rows();
         let format = self.format.clone().with_rows(words);
         let mut rng = generator(training.seed, Use::InitialWeights, &[]);
-        let network = Network::new(self.shape(&format, words), self.fitting.init, &mut rng);
-        let network = match self.fitting.optimiser {
+        let network = Network::new(self.shape(&format, words), self.fit.init, &mut rng);
+        let network = match self.fit.optimiser {
             Optimiser::Sgd => network,
             Optimiser::Adagrad => network.with_adagrad(),
         };
@@ -87,13 +89,13 @@ impl SoftModelSpec {
             rows[example.question.candidates[answer].index()]
         };
         let answers: Vec<u32> = questions.par_iter().map(answer).collect();
-        let prior = prior(self.fitting.prior, words, &answers);
+        let prior = prior(self.fit.prior, words, &answers);
         let mut learner = SoftLearner {
             part: &training.train,
             valid: &training.valid,
             samples: Streams::new(training.seed, Use::SampledSoftmax),
-            against: self.fitting.against,
-            output: output(self.fitting.samples, words, &answers),
+            loss: self.fit.loss,
+            output: output(self.fit.samples, words, &answers),
             lowercase: Lowercase::new(training.train.vocabulary()),
             rows,
             questions,
@@ -102,15 +104,13 @@ impl SoftModelSpec {
             network,
             prior,
         };
-        epochs::run(&mut learner, &self.fitting.schedule, settings, training)?;
+        let curve = Some(epochs::run(&mut learner, &self.fit.schedule, settings, training)?);
         let SoftLearner { mut network, format, mut prior, .. } = learner;
-        let Network { embed_in, embed_out, between_hops, decode, .. } = &mut network;
-        for table in [embed_in, embed_out, between_hops, decode, &mut prior] {
-            self.fitting.weights.round(table);
-        }
+        network.tables.each_mut().map(|table| self.fit.weights.round(table));
+        self.fit.weights.round(&mut prior);
         network.squares = no_squares();
-        let (settings, weights) = (settings.clone(), self.fitting.weights);
-        Ok(Arc::new(SoftModel { settings, weights, dictionary, format, network, prior }))
+        let (settings, weights) = (settings.clone(), self.fit.weights);
+        Ok(Arc::new(SoftModel { settings, curve, weights, dictionary, format, network, prior }))
     }
 
     /// Reads such a model.
@@ -119,18 +119,18 @@ impl SoftModelSpec {
             let words = dictionary.n_rows();
             self.shape(&self.format.clone().with_rows(words), words)
         };
-        let tables = |dictionary: &Dictionary| {
-            let [a, b, h, u] = shape(dictionary).tables();
-            [a, b, h, u, ("prior", dictionary.n_rows(), 1)]
+        let shapes = |dictionary: &Dictionary| {
+            let rows = shape(dictionary).rows().named(WEIGHTS);
+            let [a, b, h, u] = rows.map(|(name, rows)| (name, rows, self.dim));
+            [a, b, h, u, (PRIOR, dictionary.n_rows(), 1)]
         };
-        let (dictionary, [embed_in, embed_out, between_hops, decode, prior]) =
-            weights_file::read(saved.folder, tables)?;
-        let shape = shape(&dictionary);
+        let (dictionary, [a, b, h, u, prior]) = weights_file::read(saved.folder, shapes)?;
         let format = self.format.clone().with_rows(dictionary.n_rows());
-        let squares = no_squares();
-        let network = Network { shape, embed_in, embed_out, between_hops, decode, squares };
-        let (settings, weights) = (saved.settings.clone(), self.fitting.weights);
-        Ok(Arc::new(SoftModel { settings, weights, dictionary, format, network, prior }))
+        let (shape, tables) = (shape(&dictionary), PerTable::from([a, b, h, u]));
+        let network = Network { shape, tables, squares: no_squares() };
+        let (settings, weights) = (saved.settings.clone(), self.fit.weights);
+        let curve = TrainingCurve::read(saved.folder)?;
+        Ok(Arc::new(SoftModel { settings, curve, weights, dictionary, format, network, prior }))
     }
 }
 
@@ -157,16 +157,15 @@ fn output(samples: Option<usize>, words: usize, answers: &[u32]) -> Output {
     Output::Sampled(InclusionSampler::new(&weights, samples))
 }
 
-/// What [`Network::squares`] are called in a checkpoint.
-const SQUARES: [&str; 4] =
-    ["embed_in_squares", "embed_out_squares", "between_hops_squares", "decode_squares"];
+/// What the prior is called on disk.
+const PRIOR: &str = "prior";
 
 struct SoftLearner<'a> {
     part: &'a SplitView<'a>,
     valid: &'a SplitView<'a>,
     /// Random numbers for the words of each mini-batch.
     samples: Streams,
-    against: Against,
+    loss: Loss,
     output: Output,
     lowercase: Lowercase,
     rows: Vec<u32>,
@@ -200,11 +199,11 @@ impl Learner for SoftLearner<'_> {
             let candidates = question(place).candidates.iter();
             candidates.map(|word| self.rows[word.index()]).collect()
         };
-        let candidates: Vec<Vec<u32>> = match self.against {
-            Against::Dictionary => Vec::new(),
-            Against::Candidates => questions.iter().map(rows_of_candidates).collect(),
+        let candidates: Vec<Vec<u32>> = match self.loss {
+            Loss::Dictionary => Vec::new(),
+            Loss::Candidates => questions.iter().map(rows_of_candidates).collect(),
         };
-        // The first question of a mini-batch tells it from all others of its epoch.
+        // The first question identifies a mini-batch within its epoch.
         let mut rng = self.samples.get((batch.epoch as u64) << 32 | u64::from(questions[0]));
         let batch_of = Batch { questions: &phrases, answers: &answers, candidates: &candidates };
         let rate = batch.learning_rate as f32;
@@ -221,15 +220,15 @@ impl Learner for SoftLearner<'_> {
     }
 
     fn tables(&mut self) -> Vec<(&str, &mut Table<f32>)> {
-        let names = self.network.shape.tables().map(|(name, ..)| name);
-        let Network { embed_in, embed_out, between_hops, decode, squares, .. } = &mut self.network;
-        let tables = names.into_iter().zip([embed_in, embed_out, between_hops, decode]);
-        tables.chain(SQUARES.into_iter().zip(squares)).collect()
+        let Network { tables, squares, .. } = &mut self.network;
+        let squares = squares.each_mut().named(SQUARES);
+        tables.each_mut().named(WEIGHTS).into_iter().chain(squares).collect()
     }
 }
 
 struct SoftModel {
     settings: Settings,
+    curve: Option<TrainingCurve>,
     weights: SavedAs,
     dictionary: Dictionary,
     format: Format,
@@ -240,10 +239,8 @@ struct SoftModel {
 
 impl SoftModel {
     fn tables(&self) -> [(&'static str, &Table<f32>); 5] {
-        let Network { embed_in, embed_out, between_hops, decode, .. } = &self.network;
-        let names = self.network.shape.tables().map(|(name, ..)| name);
-        let [a, b, h, u] = names;
-        [(a, embed_in), (b, embed_out), (h, between_hops), (u, decode), ("prior", &self.prior)]
+        let [a, b, h, u] = self.network.tables.each_ref().named(WEIGHTS);
+        [a, b, h, u, (PRIOR, &self.prior)]
     }
 }
 
@@ -261,6 +258,10 @@ impl Model for SoftModel {
             self.weights,
             &self.settings,
         )
+    }
+
+    fn training_curve(&self) -> Option<&TrainingCurve> {
+        self.curve.as_ref()
     }
 }
 

@@ -13,6 +13,7 @@ use crate::memories::format::Phrases;
 use crate::soft::attention::{Memories, Read};
 use crate::soft::candidate_softmax;
 use crate::soft::dictionary_softmax::{Decode, Decoding, Output};
+use crate::soft::tables::PerTable;
 
 /// How many questions one thread takes at a time; fixed, since it decides the order of sums.
 const QUESTIONS_PER_PART: usize = 8;
@@ -44,16 +45,10 @@ pub(crate) struct Shape {
 #[derive(Clone)]
 pub(crate) struct Network<R: Real> {
     pub shape: Shape,
-    /// A.
-    pub embed_in: Table<R>,
-    /// B; empty without hops.
-    pub embed_out: Table<R>,
-    /// H; empty without hops.
-    pub between_hops: Table<R>,
-    /// U; empty if it is tied to A.
-    pub decode: Table<R>,
-    /// What Adagrad adds up for each row of the tables above; empty: plain steps.
-    pub squares: [Table<R>; 4],
+    /// Those that the network does not have are empty.
+    pub tables: PerTable<Table<R>>,
+    /// Adagrad's sum of squares for each row of the tables; empty: plain steps.
+    pub squares: PerTable<Table<R>>,
 }
 
 /// A question on its way.
@@ -81,45 +76,44 @@ pub(crate) struct Batch<'a> {
 }
 
 /// [`Network::squares`] of plain steps.
-pub(crate) fn no_squares<R: Real>() -> [Table<R>; 4] {
-    [(); 4].map(|()| Table::zeros(0, 1))
+pub(crate) fn no_squares<R: Real>() -> PerTable<Table<R>> {
+    [(); 4].map(|()| Table::zeros(0, 1)).into()
 }
 
 impl Shape {
-    /// The tables of such a network: name, rows and length of a row.
-    pub fn tables(&self) -> [(&'static str, usize, usize); 4] {
-        let (dim, has_hops) = (self.dim, self.hops > 0);
-        [
-            ("embed_in", self.rows, dim),
-            ("embed_out", if has_hops { self.rows } else { 0 }, dim),
-            ("between_hops", if has_hops { dim } else { 0 }, dim),
-            ("decode", if self.tied.is_some() { 0 } else { self.words }, dim),
-        ]
+    /// The number of rows in each table; a row has `dim` numbers.
+    pub fn rows(&self) -> PerTable<usize> {
+        let if_hops = |rows: usize| if self.hops > 0 { rows } else { 0 };
+        PerTable {
+            embed_in: self.rows,
+            embed_out: if_hops(self.rows),
+            between_hops: if_hops(self.dim),
+            decode: if self.tied.is_some() { 0 } else { self.words },
+        }
     }
 }
 
 impl<R: Real> Network<R> {
     /// A new network. Chosen: H starts as the identity, everything else is drawn.
     pub fn new(shape: Shape, init: f64, rng: &mut ChaCha8Rng) -> Self {
-        let [embed_in, embed_out, _, decode] =
-            shape.tables().map(|(_, rows, dim)| Table::normal(rows, dim, init, rng));
-        let mut between_hops = Table::zeros(shape.tables()[2].1, shape.dim);
-        (0..between_hops.rows()).for_each(|row| between_hops.row_mut(row)[row] = R::ONE);
-        let squares = no_squares();
-        Self { shape, embed_in, embed_out, between_hops, decode, squares }
+        let mut tables = shape.rows().map(|rows| Table::normal(rows, shape.dim, init, rng));
+        let identity = &mut tables.between_hops;
+        identity.values_mut().fill(R::ZERO);
+        (0..identity.rows()).for_each(|row| identity.row_mut(row)[row] = R::ONE);
+        Self { shape, tables, squares: no_squares() }
     }
 
     /// The same network, to be trained by Adagrad.
     pub fn with_adagrad(mut self) -> Self {
-        self.squares = self.shape.tables().map(|(_, rows, _)| Table::zeros(rows, 1));
+        self.squares = self.shape.rows().map(|rows| Table::zeros(rows, 1));
         self
     }
 
     /// The scores of some words, rows of U.
     pub fn score(&self, state: &[R], words: impl Iterator<Item = u32>) -> Vec<R> {
         let (table, first) = match self.shape.tied {
-            Some(first) => (&self.embed_in, first),
-            None => (&self.decode, 0),
+            Some(first) => (&self.tables.embed_in, first),
+            None => (&self.tables.decode, 0),
         };
         words.map(|word| dot(table.row(first + word as usize), state)).collect()
     }
@@ -133,7 +127,7 @@ impl<R: Real> Network<R> {
         let Shape { dim, hops, composition, time_scale, .. } = self.shape;
         // §3.2, embedding of the query: q = A φ(q).
         let mut query = vec![R::ZERO; dim];
-        composition.embed(&self.embed_in, &phrases.query, &mut query);
+        composition.embed(&self.tables.embed_in, &phrases.query, &mut query);
         let n = if hops > 0 { phrases.n_memories() } else { 0 };
         let mut memories = Memories {
             keys: vec![R::ZERO; n * dim],
@@ -143,10 +137,10 @@ impl<R: Real> Network<R> {
         let slots = memories.keys.chunks_exact_mut(dim).zip(memories.values.chunks_exact_mut(dim));
         // §3.2, embeddings of the memories: c_i = A φ(s_i), m_i = B φ(s_i).
         for (rows, (key, value)) in phrases.memories().zip(slots) {
-            composition.embed(&self.embed_in, rows, key);
-            composition.embed(&self.embed_out, rows, value);
+            composition.embed(&self.tables.embed_in, rows, key);
+            composition.embed(&self.tables.embed_out, rows, value);
         }
-        let read = memories.read(&self.between_hops, query, hops);
+        let read = memories.read(&self.tables.between_hops, query, hops);
         Passage { memories, read }
     }
 
@@ -160,7 +154,7 @@ impl<R: Real> Network<R> {
         let composition = self.shape.composition;
         let Passage { memories, read } = passage;
         let clip = R::from_f64(self.shape.clip);
-        let (hops, query) = memories.backward(&self.between_hops, read, last, clip);
+        let (hops, query) = memories.backward(&self.tables.between_hops, read, last, clip);
         for (hop, passed) in (0..self.shape.hops).rev().zip(&hops) {
             let state = &read.states[hop];
             let key = composition.push_vector(&mut part.embed_in, state);
@@ -183,7 +177,7 @@ impl<R: Real> Network<R> {
         composition.push(&mut part.embed_in, &phrases.query, R::ONE, vector);
     }
 
-    /// Learns from a mini-batch; gives the sum of the losses before the step.
+    /// Learns from a mini-batch; returns the sum of the losses before the step.
     pub fn step(
         &mut self,
         batch: &Batch<'_>,
@@ -198,10 +192,10 @@ impl<R: Real> Network<R> {
         let states: Vec<R> =
             passages.iter().flat_map(|passage| passage.read.last()).copied().collect();
         let decoding = Decoding { states: &states, answers: batch.answers };
-        let [embed_in, _, _, decode] = &mut self.squares;
+        let (tables, squares) = (self.tables.each_mut(), self.squares.each_mut());
         let (table, squares, first) = match self.shape.tied {
-            Some(first) => (&mut self.embed_in, embed_in, first),
-            None => (&mut self.decode, decode, 0),
+            Some(first) => (tables.embed_in, squares.embed_in, first),
+            None => (tables.decode, squares.decode, 0),
         };
         let decoded = if batch.candidates.is_empty() {
             let squares = squares.values_mut();
@@ -221,9 +215,9 @@ impl<R: Real> Network<R> {
             .map(|some| {
                 let gradient = |table: &Table<R>| Gradient::new(table.rows(), dim);
                 let mut part = PartialGradients {
-                    embed_in: gradient(&self.embed_in),
-                    embed_out: gradient(&self.embed_out),
-                    between_hops: gradient(&self.between_hops),
+                    embed_in: gradient(&self.tables.embed_in),
+                    embed_out: gradient(&self.tables.embed_out),
+                    between_hops: gradient(&self.tables.between_hops),
                 };
                 for &question in some {
                     let last = decoded.states[question * dim..][..dim].to_vec();
@@ -239,10 +233,10 @@ impl<R: Real> Network<R> {
                 _ => apply_adagrad(table, squares, -rate, &gradients),
             }
         };
-        let [embed_in, embed_out, between_hops, _] = &mut self.squares;
-        follow(&mut self.embed_in, embed_in, |part| &part.embed_in);
-        follow(&mut self.embed_out, embed_out, |part| &part.embed_out);
-        follow(&mut self.between_hops, between_hops, |part| &part.between_hops);
+        let (tables, squares) = (self.tables.each_mut(), self.squares.each_mut());
+        follow(tables.embed_in, squares.embed_in, |part| &part.embed_in);
+        follow(tables.embed_out, squares.embed_out, |part| &part.embed_out);
+        follow(tables.between_hops, squares.between_hops, |part| &part.between_hops);
         decoded.loss
     }
 }
@@ -274,34 +268,33 @@ mod tests {
 
     /// What the answers are distinguished from.
     #[derive(Clone, Copy)]
-    enum Against<'a> {
+    enum Loss<'a> {
         Dictionary(&'a Output),
         Candidates,
     }
 
-    fn step(network: &mut Network<f64>, against: Against<'_>) -> f64 {
+    fn step(network: &mut Network<f64>, loss: Loss<'_>) -> f64 {
         let questions = questions();
         // The second question has case twins, which share a row.
         let candidates = [vec![2, 0, 4], vec![5, 1, 5], vec![3, 2]];
-        let (output, candidates) = match against {
-            Against::Dictionary(output) => (output, &[][..]),
-            Against::Candidates => (&Output::Exact, &candidates[..]),
+        let (output, candidates) = match loss {
+            Loss::Dictionary(output) => (output, &[][..]),
+            Loss::Candidates => (&Output::Exact, &candidates[..]),
         };
         let batch = Batch { questions: &questions, answers: &[2, 5, 2], candidates };
         network.step(&batch, output, 1.0, &mut ChaCha8Rng::seed_from_u64(3))
     }
 
     fn tables(network: &mut Network<f64>) -> [&mut Table<f64>; 4] {
-        let Network { embed_in, embed_out, between_hops, decode, .. } = network;
-        [embed_in, embed_out, between_hops, decode]
+        network.tables.each_mut().into()
     }
 
     /// A step of size 1 moves every table by its gradient.
-    fn check(shape: Shape, against: Against<'_>) {
+    fn check(shape: Shape, loss: Loss<'_>) {
         let mut rng = ChaCha8Rng::seed_from_u64(8);
         let mut network = Network::<f64>::new(shape.clone(), 0.8, &mut rng);
         let mut moved = network.clone();
-        step(&mut moved, against);
+        step(&mut moved, loss);
         for place in 0..4 {
             let mut table = tables(&mut network)[place].clone();
             let after = tables(&mut moved)[place].values();
@@ -311,7 +304,7 @@ mod tests {
             let worst = worst_error(&mut table, &gradient, 1e-3, |table| {
                 let mut changed = network.clone();
                 *tables(&mut changed)[place] = table.clone();
-                step(&mut changed, against)
+                step(&mut changed, loss)
             });
             assert!(worst < 1e-6, "{shape:?}, table {place}: {worst}");
         }
@@ -323,14 +316,14 @@ mod tests {
         for hops in 0..=3 {
             for composition in [Composition::Sum, Composition::Mean, Composition::PositionEncoding]
             {
-                check(shape(hops, composition, None), Against::Dictionary(&Output::Exact));
+                check(shape(hops, composition, None), Loss::Dictionary(&Output::Exact));
             }
             // U is the second dictionary of A.
-            for against in [Against::Dictionary(&Output::Exact), Against::Candidates] {
-                check(shape(hops, Composition::Sum, Some(WORDS)), against);
+            for loss in [Loss::Dictionary(&Output::Exact), Loss::Candidates] {
+                check(shape(hops, Composition::Sum, Some(WORDS)), loss);
             }
-            for against in [Against::Dictionary(&sampled), Against::Candidates] {
-                check(shape(hops, Composition::Sum, None), against);
+            for loss in [Loss::Dictionary(&sampled), Loss::Candidates] {
+                check(shape(hops, Composition::Sum, None), loss);
             }
         }
     }
@@ -340,7 +333,7 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let network = Network::<f64>::new(shape(0, Composition::Sum, None), 1.0, &mut rng);
         let read = network.read(&questions()[1]);
-        let (a, u) = (&network.embed_in, &network.decode);
+        let (a, u) = (&network.tables.embed_in, &network.tables.decode);
         let expected: f64 = (0..DIM).map(|k| (a.row(4)[k] + a.row(10)[k]) * u.row(3)[k]).sum();
         assert!((network.score(read.last(), [3].into_iter())[0] - expected).abs() < 1e-12);
     }

@@ -2,9 +2,10 @@
 
 use serde::Deserialize;
 
-use crate::contract::settings::Range;
 use crate::learning::epochs::Schedule;
-use crate::learning::options::Optimiser;
+use crate::learning::options::{
+    BATCH, DECAY, EPOCHS, INIT, LEARNING_RATE, OPTIMISER, Optimiser, PATIENCE, WEIGHTS,
+};
 use crate::learning::weights_file::SavedAs;
 use crate::{Setting, sources};
 
@@ -17,60 +18,49 @@ pub(crate) const SOURCES: &[&str] = &[
     base::seeds::SOURCES,
 ];
 
-/// The setting for what an answer is distinguished from in training.
-pub(crate) const AGAINST: Setting = Setting {
-    name: "against",
-    symbol: "",
-    default: "dictionary",
-    range: Range::Choice(&["dictionary", "candidates"]),
-    word: None,
-    doc: "What answers are learnt against: the whole dictionary (the paper's), or the question's candidates.",
-};
+/// The number of [`shared`] settings.
+pub(crate) const N_SHARED: usize = 12;
 
-/// The setting for how many words a mini-batch is learnt against.
-pub(crate) const SAMPLES: Setting = Setting {
-    name: "samples",
-    symbol: "",
-    default: "500",
-    range: Range::Whole(1, 1_000_000),
-    word: Some("all"),
-    doc: "Words of the dictionary that an answer is learnt against, drawn for each mini-batch; `all`: exact.",
-};
+/// The settings that all these models share, with the step, whose default differs between them.
+pub(crate) const fn shared(learning_rate: &'static str) -> [Setting; N_SHARED] {
+    [
+        LEARNING_RATE.with_default(learning_rate),
+        EPOCHS.with_default("5"),
+        PATIENCE,
+        DECAY.with_default("0.7"),
+        BATCH.with_default("32"),
+        OPTIMISER,
+        Setting::real("clip", "1000", 0.001..=1e9)
+            .doc("Length at which the gradient of a question with respect to a state is clipped."),
+        Setting::choice("against", "dictionary", &["dictionary", "candidates"]).doc(
+            "What the softmax of the loss is over: the whole dictionary (the paper's), or the candidates.",
+        ),
+        Setting::whole("samples", "500", 1..=1_000_000).or("all").doc(
+            "Words of the dictionary that an answer is learnt against, drawn per mini-batch; `all`: exact.",
+        ),
+        INIT,
+        Setting::real("prior", "0", 0.0..=1.0).doc(
+            "Share of the logarithm of a candidate's number of training answers that its score loses.",
+        ),
+        WEIGHTS,
+    ]
+}
 
-/// The setting for gradient clipping.
-pub(crate) const CLIP: Setting = Setting {
-    name: "clip",
-    symbol: "",
-    default: "1000",
-    range: Range::Real(0.001, 1e9),
-    word: None,
-    doc: "Length at which a question's gradient by a state is cut off.",
-};
-
-/// The setting for how much of a word's frequency is taken back when answering.
-pub(crate) const PRIOR: Setting = Setting {
-    name: "prior",
-    symbol: "",
-    default: "0.5",
-    range: Range::Real(0.0, 1.0),
-    word: None,
-    doc: "How much of the logarithm of a candidate's number of training answers is taken off its score.",
-};
-
-/// What an answer is distinguished from in training.
+/// The values of `against`: the words that an answer is learnt against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Against {
+pub(crate) enum Loss {
     Dictionary,
     Candidates,
 }
 
-/// The settings that all these models share, to be flattened into a model's `Config`.
+/// The values of the [`shared`] settings, to be flattened into a model's `Config`.
 #[derive(Deserialize)]
 pub(crate) struct FitConfig {
     pub clip: f64,
     pub optimiser: Optimiser,
-    pub against: Against,
+    #[serde(rename = "against")]
+    pub loss: Loss,
     pub samples: Option<usize>,
     pub init: f64,
     pub prior: f64,
@@ -78,26 +68,3 @@ pub(crate) struct FitConfig {
     #[serde(flatten)]
     pub schedule: Schedule,
 }
-
-/// The settings of a model: p, its own settings, its step and prior, and the rest of [`FitConfig`].
-macro_rules! settings {
-    ($dim:literal, [$($own:expr),*], $learning_rate:literal, $against:literal, $prior:literal) => {
-        &[
-            $crate::Setting { default: $dim, ..$crate::learning::options::DIM },
-            $($own,)*
-            $crate::Setting { default: $learning_rate, ..$crate::learning::options::LEARNING_RATE },
-            $crate::Setting { default: "5", ..$crate::learning::options::EPOCHS },
-            $crate::learning::options::PATIENCE,
-            $crate::Setting { default: "0.7", ..$crate::learning::options::DECAY },
-            $crate::Setting { default: "32", ..$crate::learning::options::BATCH },
-            $crate::learning::options::OPTIMISER,
-            $crate::soft::settings::CLIP,
-            $crate::Setting { default: $against, ..$crate::soft::settings::AGAINST },
-            $crate::soft::settings::SAMPLES,
-            $crate::learning::options::INIT,
-            $crate::Setting { default: $prior, ..$crate::soft::settings::PRIOR },
-            $crate::learning::options::WEIGHTS,
-        ]
-    };
-}
-pub(crate) use settings;

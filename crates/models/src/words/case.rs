@@ -8,9 +8,9 @@
 //!   Chosen: a capital fits at the start of a sentence or of a quotation, and where half of the candidates without a
 //!   twin have one: then the answer is a name. Elsewhere a small letter fits. In 240,000 training questions this is
 //!   right for 96 % of the answers that have a twin.
-//! - **Language networks**: a language network that reads lower case (Appendix A) gives the probability of a whole sentence, in which how a word is written is one more thing to
-//!   predict: [`add_case_log_prob`] multiplies p(with) by how well the capital or small letter fits, for every
-//!   candidate. Chosen: a capital fits at the start of a sentence or of a quotation, and elsewhere if the context has
+//! - **Language networks** that read lower case (Appendix A) return the probability of a whole sentence, in which
+//!   the spelling of a word is one more thing to predict: [`add_case_log_prob`] multiplies p(with) by how well the
+//!   capital or small letter fits, for every candidate. Chosen: a capital fits at the start of a sentence or of a quotation, and elsewhere if the context has
 //!   the word with its capital elsewhere: then it is a name. A small letter fits where no sentence starts. Case twins
 //!   that both fit stay a tie. Of the answers to the CBT's 8,000 validation questions 99 % fit.
 
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn twins_that_the_rule_can_not_break_case_ties_stay_a_tie() {
+    fn twins_that_the_rule_can_not_separate_stay_a_tie() {
         assert_eq!(told_apart("came XXXXX", &["With", "WITH", "in"]), [0.0, 0.0, 0.0]);
         let [capital, capitals, small] = told_apart("came XXXXX", &["With", "WITH", "with"])[..]
         else {
@@ -126,7 +126,7 @@ mod tests {
         assert!(capital == capitals && capitals < small);
     }
 
-    /// Which candidates fit.
+    /// The candidates whose case fits.
     fn fitting(context: &[&str], query: &str) -> Vec<&'static str> {
         const CANDIDATES: [&str; 5] = ["With", "with", "Chuck", "chuck", "wood"];
         let set = one_question(context, query, &CANDIDATES);

@@ -54,7 +54,7 @@ impl Dictionary {
         Self { words: vocabulary }
     }
 
-    /// How many rows a table with one embedding a word needs (d).
+    /// The number of rows of a table with one embedding per word (d).
     pub fn n_rows(&self) -> usize {
         FIRST_WORD as usize + self.words.len()
     }
@@ -99,11 +99,11 @@ mod tests {
 
     use super::*;
     use crate::Training;
-    use crate::fixture::{Asked, set_of};
+    use crate::fixture::{TestQuestion, set_of};
 
     #[test]
     fn training_words_have_rows_of_their_own_and_others_share_some() {
-        let asked = |split, context| Asked {
+        let asked = |split, context| TestQuestion {
             context: vec![context],
             query: "Saw XXXXX",
             candidates: &["Fox", "hen"],

@@ -1,6 +1,6 @@
 //! [`Lexicon`]: the words that a language network reads and predicts (§4.4): running text → numbers.
 //!
-//! The end of sentence comes first, then `<unk>`, which stands for all words that the training books have
+//! The end of sentence comes first, then `<unk>`, which replaces all words that the training books have
 //! too seldom or not at all, then the words, the frequent ones first. Case is kept (Appendix A) unless a
 //! setting says otherwise.
 
@@ -8,7 +8,6 @@ use std::path::Path;
 
 use base::{Vocabulary, WordId};
 
-use crate::contract::settings::Range;
 use crate::words::running_text::Books;
 use crate::words::word_list;
 use crate::{Result, Setting};
@@ -19,24 +18,10 @@ pub(crate) const END: u32 = 0;
 pub(crate) const UNKNOWN: u32 = 1;
 const FIRST_WORD: u32 = 2;
 
-/// The setting for the words that are known.
-pub(crate) const MIN_COUNT: Setting = Setting {
-    name: "min_count",
-    symbol: "",
-    default: "2",
-    range: Range::Whole(1, 1_000_000),
-    word: None,
-    doc: "How often the training books must have a word; all others are `<unk>`.",
-};
-/// The setting for case.
-pub(crate) const LOWERCASE: Setting = Setting {
-    name: "lowercase",
-    symbol: "",
-    default: "false",
-    range: Range::Flag,
-    word: None,
-    doc: "Whether words are lower-cased.",
-};
+pub(crate) const MIN_COUNT: Setting = Setting::whole("min_count", "2", 1..=1_000_000)
+    .doc("How often a word must occur in the training books to be known; all others are `<unk>`.");
+pub(crate) const LOWERCASE: Setting =
+    Setting::flag("lowercase", "false").doc("Whether words are lower-cased.");
 
 /// The words that are known, each with its number.
 pub(crate) struct Lexicon {
@@ -119,12 +104,12 @@ mod tests {
 
     use super::*;
     use crate::Training;
-    use crate::fixture::{Asked, set_of};
+    use crate::fixture::{TestQuestion, set_of};
     use crate::words::running_text;
 
     #[test]
     fn frequent_words_come_first_and_rare_ones_are_unknown() {
-        let asked = Asked {
+        let asked = TestQuestion {
             context: vec!["The hen saw the fox", "the owl saw The hen", "a hen"],
             query: "the XXXXX",
             candidates: &["fox", "hen"],

@@ -1,7 +1,7 @@
 //! [`Lowercase`]: case twins (With / with) get one number, as all methods but the recurrent ones need it
 //! (Appendix A).
 //!
-//! It is made once for a vocabulary and then costs one look-up a word.
+//! It is made once for a vocabulary and then costs one look-up per word.
 
 use base::{Vocabulary, WordId};
 use questions::{BLANK, BLANK_WORD, Question};

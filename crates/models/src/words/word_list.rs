@@ -1,4 +1,4 @@
-//! `words.txt`: the words of a model, one a line in the order of their numbers.
+//! `words.txt`: the words of a model, one per line in the order of their numbers.
 //!
 //! A line break or backslash within a word is escaped.
 
@@ -12,7 +12,7 @@ use crate::{Error, Result};
 
 const FILE: &str = "words.txt";
 
-/// Tells lists apart: the first 16 hex digits of SHA-256 over the file.
+/// Identifies a list: the first 16 hexadecimal digits of SHA-256 over the file.
 pub(crate) fn hash(words: &Vocabulary) -> String {
     let digest = Sha256::digest(to_text(words));
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
@@ -24,7 +24,7 @@ pub(crate) fn write(folder: &Path, words: &Vocabulary) -> Result<()> {
     fs::write(&path, to_text(words)).map_err(|reason| Error::File { path, reason })
 }
 
-/// Reads the file; `follows` tells whether a word may come after the one before it.
+/// Reads the file; `follows` returns whether a word may come after the one before it.
 pub(crate) fn read(
     folder: &Path,
     order: &'static str,

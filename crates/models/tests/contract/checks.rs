@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use base::seeds::{Use, generator};
 use goldilocks_models::{
-    DeviceChoice, Event, LoadRequest, Manifest, Method, Model, Provenance, Scores, Settings,
-    Training, save, score_all,
+    DeviceChoice, EpochRecord, Event, LoadRequest, Manifest, Method, Model, Provenance, Scores,
+    Settings, Training, TrainingCurve, save, score_all,
 };
 use questions::{BLANK, NewQuestion, Question, QuestionSet, SentenceBuffer, Sentences, Split};
 use rand::RngExt;
@@ -32,6 +32,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("answers_many_as_it_answers_one", answers_many_as_it_answers_one),
     ("has_the_same_bytes_for_the_same_seed", has_the_same_bytes_for_the_same_seed),
     ("learns_if_it_says_so", learns_if_it_says_so),
+    ("keeps_its_curve", keeps_its_curve),
     ("resumes_to_the_same_bytes", resumes_to_the_same_bytes),
 ];
 
@@ -44,8 +45,8 @@ pub struct Subject {
 /// What a training gave.
 struct Trained {
     model: Arc<dyn Model>,
-    /// Of each epoch.
-    losses: Vec<f64>,
+    /// The epochs that were reported.
+    epochs: Vec<EpochRecord>,
     /// The checkpoints as they were after the first epoch.
     after_first_epoch: TempDir,
 }
@@ -59,18 +60,18 @@ impl Subject {
         let train = || {
             let [checkpoints, after_first_epoch] =
                 [(); 2].map(|()| TempDir::new().expect("a temporary folder"));
-            let losses = Mutex::new(Vec::new());
+            let epochs = Mutex::new(Vec::new());
             let watch = |event: &Event| {
-                if let Event::Epoch { number, loss, .. } = event {
-                    losses.lock().expect("no watcher panics").push(*loss);
-                    if *number == 1 {
+                if let Event::Epoch { record, .. } = event {
+                    epochs.lock().expect("no watcher panics").push(record.clone());
+                    if record.epoch == 1 {
                         copy(checkpoints.path(), after_first_epoch.path());
                     }
                 }
             };
             let model = train(self.method, &tales::SET, Some(checkpoints.path()), &watch)?;
-            let losses = losses.into_inner().expect("no watcher panics");
-            Ok(Trained { model, losses, after_first_epoch })
+            let epochs = epochs.into_inner().expect("no watcher panics");
+            Ok(Trained { model, epochs, after_first_epoch })
         };
         self.trained.get_or_init(train).as_ref().map_err(Clone::clone)
     }
@@ -105,7 +106,7 @@ pub fn settings(method: &Method) -> Result<Settings, String> {
     settings.map_err(|error| error.to_string())
 }
 
-/// Trains with the settings for the tales; `watch` hears every event.
+/// Trains with the settings for the tales; `watch` receives every event.
 fn train(
     method: &Method,
     set: &QuestionSet,
@@ -160,6 +161,18 @@ fn bytes(method: &Method, model: &dyn Model) -> Result<BTreeMap<String, Vec<u8>>
         .collect())
 }
 
+fn save_and_load(
+    method: &Method,
+    model: &dyn Model,
+    folder: &Path,
+) -> Result<Arc<dyn Model>, String> {
+    let settings = settings(method)?;
+    save(model, &manifest(&settings), folder, false).map_err(|error| error.to_string())?;
+    let device = DeviceChoice::Cpu;
+    let saved = LoadRequest { folder, settings, device, reporter: &|_| () };
+    (method.load)(&saved).map_err(|error| error.to_string())
+}
+
 pub fn has_sound_settings(subject: &Subject) -> Checked {
     let method = subject.method;
     Settings::from_text(method, []).map_err(|error| error.to_string())?;
@@ -174,12 +187,7 @@ pub fn is_the_same_after_save_and_load(subject: &Subject) -> Checked {
     let (method, set) = (subject.method, &*tales::SET);
     let model = subject.model()?;
     let root = TempDir::new().expect("a temporary folder");
-    let folder = root.path().join(method.name);
-    let settings = settings(method)?;
-    save(&*model, &manifest(&settings), &folder, false).map_err(|e| e.to_string())?;
-    let device = DeviceChoice::Cpu;
-    let saved = LoadRequest { folder: &folder, settings, device, reporter: &|_| () };
-    let loaded = (method.load)(&saved).map_err(|error| error.to_string())?;
+    let loaded = save_and_load(method, &*model, &root.path().join(method.name))?;
     ensure(some_scores(&model, set)? == some_scores(&loaded, set)?, || {
         "the loaded model scores otherwise than the saved one".to_owned()
     })
@@ -315,7 +323,8 @@ pub fn learns_if_it_says_so(subject: &Subject) -> Checked {
     if !method.trains_by_epochs {
         return Ok(());
     }
-    let Trained { model, losses, .. } = subject.trained()?;
+    let Trained { model, epochs, .. } = subject.trained()?;
+    let losses: Vec<f64> = epochs.iter().map(|epoch| epoch.loss).collect();
     let falls = losses.len() > 1 && losses.last() < losses.first();
     ensure(falls, || format!("the loss does not fall: {losses:?}"))?;
     let accuracy = |model: &Arc<dyn Model>| -> Result<f64, String> {
@@ -333,6 +342,23 @@ pub fn learns_if_it_says_so(subject: &Subject) -> Checked {
             "{learnt:.3} of the training questions are right, {control:.3} after learning from noise"
         )
     })
+}
+
+/// The folder of a learner has the epochs that it reported, numbered from 1, and its loaded model knows them too.
+pub fn keeps_its_curve(subject: &Subject) -> Checked {
+    let method = subject.method;
+    let Trained { model, epochs, .. } = subject.trained()?;
+    let expected = method.trains_by_epochs.then(|| TrainingCurve { epochs: epochs.clone() });
+    let root = TempDir::new().expect("a temporary folder");
+    let folder = root.path().join(method.name);
+    let loaded = save_and_load(method, &**model, &folder)?;
+    let kept = TrainingCurve::read(&folder).map_err(|error| error.to_string())?;
+    ensure(kept == expected, || format!("{expected:?} was reported, {kept:?} is in the folder"))?;
+    let loaded = loaded.training_curve();
+    ensure(loaded == expected.as_ref(), || format!("the loaded model has {loaded:?}"))?;
+    let numbers = (1..=epochs.len()).eq(epochs.iter().map(|epoch| epoch.epoch));
+    let best = epochs.first().is_none_or(|first| first.best);
+    ensure(numbers && best, || format!("{epochs:?}"))
 }
 
 /// The same set with the words of each book shuffled and any candidate for the answer.
@@ -378,8 +404,8 @@ pub fn resumes_to_the_same_bytes(subject: &Subject) -> Checked {
     let Trained { model, after_first_epoch, .. } = subject.trained()?;
     let epochs = Mutex::new(Vec::new());
     let note = |event: &Event| {
-        if let Event::Epoch { number, .. } = event {
-            epochs.lock().expect("no watcher panics").push(*number);
+        if let Event::Epoch { record, .. } = event {
+            epochs.lock().expect("no watcher panics").push(record.epoch);
         }
     };
     let killed = TempDir::new().expect("a temporary folder");

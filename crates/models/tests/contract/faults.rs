@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{Vocabulary, WordId};
 use goldilocks_models::{
-    Error, Event, Method, Model, Range, Result, Scorer, Scores, Setting, Settings, Training,
+    Cost, EpochRecord, Error, Event, Method, Model, Result, Scorer, Scores, Setting, Settings,
+    Training, TrainingCurve,
 };
 use libtest_mimic::Trial;
 use questions::Question;
@@ -31,32 +32,32 @@ const IGNORES_CHECKPOINTS: u8 = 8;
 const WRONG_DEFAULT: u8 = 9;
 const TOO_FEW_LISTS: u8 = 10;
 const TOO_FEW_SCORES: u8 = 11;
+const LOSES_ITS_CURVE: u8 = 12;
 
+const WEIGHTS: &str = "weights";
 const N_WEIGHTS: usize = 4096;
-const SETTINGS: &[Setting] = &[Setting {
-    name: "epochs",
-    symbol: "",
-    default: "4",
-    range: Range::Whole(1, 100),
-    word: None,
-    doc: "How often it sees the questions.",
-}];
-const WRONG_SETTINGS: &[Setting] = &[Setting { default: "0", ..SETTINGS[0] }];
+const EPOCHS: Setting =
+    Setting::whole("epochs", "4", 1..=100).doc("Number of passes over the questions.");
+const SETTINGS: &[Setting] = &[EPOCHS];
+const WRONG_SETTINGS: &[Setting] = &[EPOCHS.with_default("0")];
 
 impl<const FAULT: u8> Pairs<FAULT> {
     const METHOD: Method = Method {
         name: "pairs",
         section: "none",
+        summary: "Learns a weight for each pair of the word before the blank and a candidate.",
+        cost: Cost::Seconds,
+        wants_gpu: false,
         sources: &[],
         settings: if FAULT == WRONG_DEFAULT { WRONG_SETTINGS } else { SETTINGS },
         trains_by_epochs: true,
         train: train::<FAULT>,
-        load: |saved| Ok(Arc::new(Pairs::<FAULT>::read(&saved.folder.join("weights"))?)),
+        load: |saved| Ok(Arc::new(Pairs::<FAULT>::read(saved.folder)?)),
     };
 }
 
 struct Pairs<const FAULT: u8> {
-    epochs_done: usize,
+    curve: TrainingCurve,
     weights: Vec<f32>,
 }
 
@@ -67,25 +68,27 @@ struct Config {
 
 fn train<const FAULT: u8>(settings: &Settings, training: &Training<'_>) -> Result<Arc<dyn Model>> {
     let Config { epochs } = settings.config();
-    let checkpoint = training.checkpoints.map(|folder| folder.join("weights"));
-    let kept = checkpoint.as_ref().filter(|path| path.exists() && FAULT != IGNORES_CHECKPOINTS);
-    let mut model = match kept {
-        Some(path) => Pairs::<FAULT>::read(path)?,
-        None => Pairs { epochs_done: 0, weights: vec![0.0; N_WEIGHTS] },
+    let is_kept = |folder: &&Path| folder.join(WEIGHTS).exists() && FAULT != IGNORES_CHECKPOINTS;
+    let mut model = match training.checkpoints.filter(is_kept) {
+        Some(folder) => Pairs::<FAULT>::read(folder)?,
+        None => Pairs { curve: TrainingCurve::default(), weights: vec![0.0; N_WEIGHTS] },
     };
-    while model.epochs_done < epochs {
+    while model.curve.epochs.len() < epochs {
         let loss = model.epoch(training);
-        model.epochs_done += 1;
-        if let Some(path) = &checkpoint {
-            model.write(path)?;
-        }
-        training.reporter.report(Event::Epoch {
-            number: model.epochs_done,
-            total: epochs,
+        let record = EpochRecord {
+            epoch: model.curve.epochs.len() + 1,
             loss,
             valid_loss: None,
             valid_accuracy: training.valid.accuracy(|question| model.scores(question)),
-        });
+            best: true,
+        };
+        model.curve.epochs.push(record.clone());
+        if let Some(folder) = training.checkpoints {
+            model.save(folder)?;
+            model.curve.write(folder)?;
+        }
+        let (per_second, unit) = (None, "questions");
+        training.reporter.report(Event::Epoch { record, epochs, per_second, unit });
     }
     Ok(Arc::new(model))
 }
@@ -95,25 +98,18 @@ fn at(path: &Path, result: std::io::Result<()>) -> Result<()> {
 }
 
 impl<const FAULT: u8> Pairs<FAULT> {
-    fn read(path: &Path) -> Result<Self> {
-        let bytes =
-            fs::read(path).map_err(|reason| Error::File { path: path.to_owned(), reason })?;
-        let mut numbers = bytes.chunks_exact(4).map(|b| [b[0], b[1], b[2], b[3]]);
-        let epochs_done = u32::from_le_bytes(numbers.next().expect("epochs come first")) as usize;
+    fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join(WEIGHTS);
+        let bytes = fs::read(&path).map_err(|reason| Error::File { path, reason })?;
+        let numbers = bytes.chunks_exact(4).map(|b| [b[0], b[1], b[2], b[3]]);
         let mut weights: Vec<f32> = numbers.map(f32::from_le_bytes).collect();
         if FAULT == FORGETS {
             weights.fill(0.0);
         }
-        Ok(Self { epochs_done, weights })
+        Ok(Self { curve: TrainingCurve::read(folder)?.unwrap_or_default(), weights })
     }
 
-    fn write(&self, path: &Path) -> Result<()> {
-        let epochs = (self.epochs_done as u32).to_le_bytes();
-        let weights = self.weights.iter().flat_map(|weight| weight.to_le_bytes());
-        at(path, fs::write(path, epochs.into_iter().chain(weights).collect::<Vec<u8>>()))
-    }
-
-    /// One pass over the training questions; gives the mean loss.
+    /// One pass over the training questions; returns the mean loss.
     fn epoch(&mut self, training: &Training<'_>) -> f64 {
         let (mut loss, mut n) = (0.0, 0);
         for example in training.train.examples() {
@@ -134,7 +130,7 @@ impl<const FAULT: u8> Pairs<FAULT> {
         loss / f64::from(n)
     }
 
-    /// The weight of each candidate behind the word before the blank.
+    /// The weight of each candidate after the word before the blank.
     fn places(&self, question: &Question<'_>) -> Vec<usize> {
         let before = question.blank.checked_sub(1).map(|place| question.query[place]);
         let before = before.map_or("", |word| question.word(word));
@@ -169,7 +165,12 @@ impl<const FAULT: u8> Model for Pairs<FAULT> {
             let times = COUNTER.fetch_add(1, Ordering::Relaxed).to_string();
             at(folder, fs::write(folder.join("times"), times))?;
         }
-        self.write(&folder.join("weights"))
+        let weights = self.weights.iter().flat_map(|weight| weight.to_le_bytes());
+        at(folder, fs::write(folder.join(WEIGHTS), weights.collect::<Vec<u8>>()))
+    }
+
+    fn training_curve(&self) -> Option<&TrainingCurve> {
+        (FAULT != LOSES_ITS_CURVE).then_some(&self.curve)
     }
 }
 
@@ -202,7 +203,7 @@ pub fn trials() -> Vec<Trial> {
         }
         Ok(())
     };
-    let faults: [(&str, Check, &'static Method); 11] = [
+    let faults: [(&str, Check, &'static Method); 12] = [
         ("forgets", checks::is_the_same_after_save_and_load, &Pairs::<FORGETS>::METHOD),
         ("scores_places", checks::follows_permuted_candidates, &Pairs::<SCORES_PLACES>::METHOD),
         (
@@ -227,6 +228,7 @@ pub fn trials() -> Vec<Trial> {
             checks::has_the_same_bytes_for_the_same_seed,
             &Pairs::<WRITES_A_COUNTER>::METHOD,
         ),
+        ("loses_its_curve", checks::keeps_its_curve, &Pairs::<LOSES_ITS_CURVE>::METHOD),
         ("never_steps", checks::learns_if_it_says_so, &Pairs::<NEVER_STEPS>::METHOD),
         (
             "ignores_checkpoints",

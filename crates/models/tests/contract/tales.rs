@@ -16,8 +16,8 @@ pub static SET: LazyLock<QuestionSet> = LazyLock::new(|| {
     let books = TALES.iter().map(|tale| {
         let name = tale.name.trim_end_matches(".txt").to_owned();
         let split = splits.split(&name).expect("every tale has a split");
-        let sentences = tagger.tag(corpus::tokenise(&corpus::gutenberg::cut(tale.text)));
-        builder.read(Path::new(tale.name), &Book { name, sentences }, split)
+        let sentences = tagger.tag(corpus::tokenise_paragraphs(&corpus::gutenberg::cut(tale.text)));
+        builder.questions_of(Path::new(tale.name), &Book { name, sentences }, split)
     });
     let books = books.collect::<Result<_, _>>().expect("every tale is long enough");
     builder.finish(books, Counts::All).expect("no two tales have one name").set

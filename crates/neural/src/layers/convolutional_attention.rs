@@ -19,7 +19,7 @@ use crate::Result;
 use crate::text::Contexts;
 use crate::weights::{Initial, Parameter, Plan, Weights};
 
-/// The layer's settings.
+/// How a contextual LSTM attends to its context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attention {
     /// How many words of the context are read together, an odd number (paper: 5).
@@ -39,7 +39,7 @@ pub enum Merge {
     Concat,
 }
 
-/// The layer's parameters.
+/// Attention over windows of a context: where its parameters are.
 #[derive(Clone, Debug)]
 pub struct ConvolutionalAttention {
     /// F, words × dim.

@@ -9,7 +9,7 @@ use numerics::device::{
 use crate::Result;
 use crate::weights::{Initial, Parameter, Plan, Weights};
 
-/// The layer's parameters.
+/// A layer of LSTM units: where its parameters are.
 #[derive(Clone, Debug)]
 pub struct LstmLayer {
     /// Inputs × 4 units.
@@ -34,7 +34,7 @@ pub struct States<A> {
 pub struct LstmBuffers<A> {
     /// Words per stream.
     pub steps: usize,
-    /// Streams.
+    /// Streams that are read in parallel.
     pub streams: usize,
     /// What the recurrence writes; its outputs are the layer's.
     pub trace: Trace<A>,

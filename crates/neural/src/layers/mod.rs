@@ -24,9 +24,9 @@ use crate::Result;
 /// Numbers on a device and the gradient of the loss at each.
 #[derive(Debug)]
 pub struct WithGradient<A> {
-    /// The numbers.
+    /// The numbers of the forward pass.
     pub value: A,
-    /// Their gradient.
+    /// The gradient of each of them.
     pub gradient: A,
 }
 

@@ -12,7 +12,7 @@ use super::sampling::{SampledSoftmax, Sampler};
 use crate::Result;
 use crate::weights::{Initial, Parameter, Plan, Weights};
 
-/// A full softmax.
+/// The output layer: a softmax over all words.
 #[derive(Clone, Debug)]
 pub struct Softmax {
     /// Words × dim: a table of its own, or the embeddings, which are then «tied» (Press & Wolf 2017).
@@ -33,9 +33,9 @@ pub struct ScoreBuffers<A> {
 /// What the output layer needs: for a softmax over all words, or over a sample that is drawn at each step.
 #[derive(Debug)]
 pub enum SoftmaxBuffers<D: Device> {
-    /// All words.
+    /// For a softmax over all words.
     Full(ScoreBuffers<Reals<D>>),
-    /// A sample.
+    /// For a softmax over a sample of the words.
     Sampled(SampledSoftmax<D>),
 }
 

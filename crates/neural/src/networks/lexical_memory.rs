@@ -25,14 +25,14 @@ pub struct LexicalConfig {
     pub memories: usize,
     /// K (paper: 7).
     pub hops: usize,
-    /// How parameters begin (Sukhbaatar et al.: normal, with a deviation of 0.05).
+    /// The distribution of the initial parameters (Sukhbaatar et al.: normal, with a deviation of 0.05).
     pub initial: Initial,
     /// The probability that a number of an embedding, or of a state before the softmax, is set to 0 (paper:
     /// 0).
     pub dropout: f64,
 }
 
-/// The network.
+/// A language model with a lexical memory: its layers and where their parameters are.
 #[derive(Clone, Debug)]
 pub struct LexicalMemory {
     plan: Plan,
@@ -66,7 +66,7 @@ impl LexicalMemory {
         Self { plan, hops, softmax, config, sampler }
     }
 
-    /// The settings.
+    /// The settings that it was planned with.
     pub fn config(&self) -> &LexicalConfig {
         &self.config
     }
@@ -77,7 +77,7 @@ impl LexicalMemory {
     /// If the device fails.
     pub fn log_probs<D: Backend>(&self, weights: &Weights<D>, runs: &Runs) -> Result<Vec<f64>> {
         let device = &weights.device;
-        let mut buffers = self.buffers(device, runs, Mode::Evaluate, None)?;
+        let mut buffers = self.buffers(device, runs, Mode::Evaluate)?;
         self.upload(device, runs, StepContext::default(), &mut buffers)?;
         self.forward(weights, &mut buffers);
         self.evaluate(weights, &mut buffers);
@@ -105,13 +105,7 @@ impl Network for LexicalMemory {
         &self.plan
     }
 
-    fn buffers<D: Backend>(
-        &self,
-        device: &D,
-        runs: &Runs,
-        mode: Mode,
-        _: Option<RunBuffers<D>>,
-    ) -> Result<RunBuffers<D>> {
+    fn buffers<D: Backend>(&self, device: &D, runs: &Runs, mode: Mode) -> Result<RunBuffers<D>> {
         let (n, is_learning) = (runs.targets.len(), mode == Mode::Train);
         let softmax = if is_learning {
             self.softmax.buffers(device, self.sampler.as_ref(), n)?
@@ -232,7 +226,7 @@ mod tests {
         let mut weights = Weights::initial(&device, network.plan(), 2).unwrap();
         let step = StepContext { number: 0, dropout_key: [2, 0] };
         worst_gradient_error(&mut weights, |weights, gradients| {
-            let mut buffers = network.buffers(&device, runs, Mode::Train, None).unwrap();
+            let mut buffers = network.buffers(&device, runs, Mode::Train).unwrap();
             network.upload(&device, runs, step, &mut buffers).unwrap();
             network.forward(weights, &mut buffers);
             network.backward(weights, gradients, &mut buffers);

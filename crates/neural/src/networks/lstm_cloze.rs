@@ -55,19 +55,19 @@ fn groups(texts: &[Cloze]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..texts.len()).collect();
     order.sort_by_key(|&text| std::cmp::Reverse(length(text)));
     let mut groups: Vec<Vec<usize>> = Vec::new();
-    let mut room = 0;
+    let mut places_left = 0;
     for text in order {
         // The first of a group is the longest.
         let longest = groups.last().map_or(0, |group| length(group[0]));
         let needed = texts[text].candidates.len() * longest;
         match groups.last_mut() {
-            Some(group) if needed <= room => {
+            Some(group) if needed <= places_left => {
                 group.push(text);
-                room -= needed;
+                places_left -= needed;
             }
             _ => {
                 groups.push(vec![text]);
-                room = PLACES.saturating_sub(texts[text].candidates.len() * length(text));
+                places_left = PLACES.saturating_sub(texts[text].candidates.len() * length(text));
             }
         }
     }

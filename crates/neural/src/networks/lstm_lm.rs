@@ -32,7 +32,7 @@ pub struct LstmConfig {
     /// Whether the output layer's table is that of the embeddings (paper: no); for a contextual LSTM only
     /// possible if what it reads is added to the state.
     pub is_tied: bool,
-    /// How parameters begin.
+    /// The distribution of the initial parameters.
     pub initial: Initial,
     /// The probability that a number of an embedding or of an output is set to 0 (paper: 0).
     pub dropout: f64,
@@ -54,7 +54,7 @@ pub struct Window {
     pub contexts: Option<Contexts>,
 }
 
-/// The network.
+/// An LSTM language model: its layers and where their parameters are.
 #[derive(Clone, Debug)]
 pub struct LstmLm {
     plan: Plan,
@@ -88,7 +88,7 @@ pub struct WindowBuffers<D: Device> {
     softmax: SoftmaxBuffers<D>,
 }
 
-/// Streams are read side by side.
+/// The order of the words of several streams: they are read in parallel.
 const ORDER: Order = Order::StepByStep;
 
 impl LstmLm {
@@ -107,7 +107,7 @@ impl LstmLm {
         Self { plan, embedding, lstm, attention, softmax, config, sampler }
     }
 
-    /// The settings.
+    /// The settings that it was planned with.
     pub fn config(&self) -> &LstmConfig {
         &self.config
     }
@@ -138,15 +138,9 @@ impl Network for LstmLm {
         device: &D,
         window: &Window,
         mode: Mode,
-        previous: Option<WindowBuffers<D>>,
     ) -> Result<WindowBuffers<D>> {
         let (n, streams, units) = (window.words.len(), window.streams, self.lstm.units());
         let is_learning = mode == Mode::Train;
-        let states = previous.map(|buffers| buffers.states);
-        let states = match states.filter(|states| states.hidden.len() == streams * units) {
-            Some(states) => states,
-            None => self.lstm.states(device, streams)?,
-        };
         let attention = self
             .attending(window)
             .map(|(layer, contexts)| layer.buffers(device, contexts, ORDER, is_learning))
@@ -164,10 +158,20 @@ impl Network for LstmLm {
             gradient: device.zeros(when_learning(n * units))?,
             losses: device.zeros(n)?,
             lstm: self.lstm.buffers(device, n / streams.max(1), streams)?,
-            states,
+            states: self.lstm.states(device, streams)?,
             attention,
             softmax: self.softmax.buffers(device, sampler, n)?,
         })
+    }
+
+    fn states<D: Backend>(buffers: WindowBuffers<D>) -> Option<States<Reals<D>>> {
+        Some(buffers.states)
+    }
+
+    fn resume<D: Backend>(buffers: &mut WindowBuffers<D>, states: States<Reals<D>>) {
+        if states.hidden.len() == buffers.states.hidden.len() {
+            buffers.states = states;
+        }
     }
 
     fn fits<D: Backend>(&self, buffers: &WindowBuffers<D>, window: &Window) -> bool {
@@ -313,7 +317,7 @@ mod tests {
         let mut weights = Weights::initial(&device, network.plan(), 3).unwrap();
         let step = StepContext { number: 0, dropout_key: [17, 4] };
         worst_gradient_error(&mut weights, |weights, gradients| {
-            let mut buffers = network.buffers(&device, &window, Mode::Train, None).unwrap();
+            let mut buffers = network.buffers(&device, &window, Mode::Train).unwrap();
             device.write(buffers.states.hidden.all_mut(), &states).unwrap();
             device.write(buffers.states.cell.all_mut(), &states).unwrap();
             network.upload(&device, &window, step, &mut buffers).unwrap();
@@ -366,8 +370,8 @@ mod tests {
         let tied = LstmConfig { is_tied: true, dropout: 0.3, ..sum };
         assert!(gradient_error(tied, None) < 1e-6);
         let attention = attention(Merge::Concat);
-        let beside = LstmConfig { attention, dropout: 0.3, ..config() };
-        assert!(gradient_error(beside, None) < 1e-6);
+        let concatenated = LstmConfig { attention, dropout: 0.3, ..config() };
+        assert!(gradient_error(concatenated, None) < 1e-6);
     }
 
     #[test]

@@ -126,16 +126,16 @@ impl LstmLm {
         let Some(attention) = &self.attention else {
             return self.softmax_at(weights, &self.rows_at(device, states, &places.rows)?, words);
         };
-        let (order, room) = places.by_context(contexts.len());
+        let (order, per_context) = places.by_context(contexts.len());
         let k = words.len() / places.rows.len().max(1);
-        let mut rows = vec![0; contexts.len() * room];
+        let mut rows = vec![0; contexts.len() * per_context];
         let mut in_order = vec![NO_TARGET; rows.len() * k];
         for (place, &to) in order.iter().enumerate() {
             rows[to] = places.rows[place];
             in_order[to * k..][..k].copy_from_slice(&words[place * k..][..k]);
         }
         let inputs = self.rows_at(device, states, &rows)?;
-        let contexts = Contexts::whole(contexts).repeated(room);
+        let contexts = Contexts::whole(contexts).repeated(per_context);
         let mut buffers = attention.buffers(device, &contexts, Order::ContextByContext, false)?;
         attention.forward(weights, inputs.all(), &mut buffers);
         let found = self.softmax_at(weights, &buffers.joined.value, &in_order)?;
@@ -212,8 +212,8 @@ struct Places {
 }
 
 impl Places {
-    /// The position of each when they are sorted by contexts, with as much room for each context as the
-    /// fullest one needs; and that room.
+    /// The position of each when they are sorted by contexts, with as many positions for each context as
+    /// the fullest one needs; and that number.
     fn by_context(&self, n_contexts: usize) -> (Vec<usize>, usize) {
         let mut counts = vec![0; n_contexts];
         let mut count = |&context: &u32| {
@@ -221,8 +221,11 @@ impl Places {
             (context as usize, counts[context as usize] - 1)
         };
         let numbered: Vec<(usize, usize)> = self.contexts.iter().map(&mut count).collect();
-        let room = counts.iter().copied().max().unwrap_or(0);
-        (numbered.iter().map(|(context, number)| context * room + number).collect(), room)
+        let per_context = counts.iter().copied().max().unwrap_or(0);
+        (
+            numbered.iter().map(|(context, number)| context * per_context + number).collect(),
+            per_context,
+        )
     }
 }
 

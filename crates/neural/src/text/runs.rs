@@ -18,7 +18,7 @@ use super::Text;
 /// Runs of the same length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Runs {
-    /// How many memories a word has at most, n.
+    /// The greatest number of memories per word, n.
     pub memories: usize,
     /// How many targets a run has, L.
     pub length: usize,
@@ -80,7 +80,7 @@ impl Runs {
         self.targets.len() / self.length.max(1)
     }
 
-    /// How many words a run has: those that are a memory of some target, n + L − 1, and up to three more, so
+    /// Words per run: those that are a memory of some target, n + L − 1, and up to three more, so
     /// that with L a multiple of four all rows begin where a GPU reads four numbers at a time.
     pub fn width(&self) -> usize {
         (self.memories + self.length - 1).next_multiple_of(4)

@@ -174,7 +174,7 @@ impl<'a> Streams<'a> {
         self.length == 0
     }
 
-    /// How many words a window predicts.
+    /// The number of words that a window predicts.
     pub fn n_targets(&self, number: usize) -> usize {
         (0..self.rows).map(|row| self.targets(number, row).len()).sum()
     }
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_before_ends_where_the_book_begins() {
+    fn a_context_ends_where_the_book_begins() {
         let text = text();
         assert!(text.before_sentence(0, 20).is_empty());
         assert_eq!(text.before_sentence(1, 20), [1, 2]);
@@ -332,7 +332,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_context_is_what_stands_before_the_sentence(
+        fn a_context_is_the_text_before_the_sentence(
             books in prop::collection::vec(prop::collection::vec(prop::collection::vec(1..9u32, 1..4), 0..9), 0..4),
             (rows, steps, at_most) in (1..4usize, 1..7usize, 1..5usize),
         ) {

@@ -28,8 +28,8 @@ pub use cuda::Cuda;
 pub use element::Element;
 pub use half::bf16;
 pub use operations::{
-    Accumulate, Backend, Convert, Dense, Lstm, NO_TARGET, Optimise, Recurrent, Softmax, Targets,
-    Trace,
+    Accumulate, Backend, Convert, Dense, Lstm, NO_TARGET, Optimise, OptimiserStep, Recurrent,
+    Softmax, Targets, Trace,
 };
 pub use optimiser::StepSettings;
 pub use slice::{Array, DeviceMatrix, DeviceMatrixMut, Layout, Slice, SliceMut};
@@ -75,7 +75,7 @@ pub trait Device: Clone + Debug + Send + Sync + 'static {
     /// If the device is lost.
     ///
     /// # Panics
-    /// If there are more or fewer values than the slice has room for.
+    /// If there are more or fewer values than elements in the slice.
     fn write<T: Element>(&self, into: SliceMut<'_, Self::Array<T>>, values: &[T]) -> Result<()>;
 
     /// Copies elements from the device, after all operations that were queued before.

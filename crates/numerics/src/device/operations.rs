@@ -29,7 +29,7 @@ impl Accumulate {
     /// The product is added to the old values.
     pub const ADD: Self = Self { alpha: 1.0, beta: 1.0 };
 
-    /// [`Self::ADD`] or [`Self::REPLACE`].
+    /// [`Self::ADD`] if the product is added, else [`Self::REPLACE`].
     pub fn add_if(is_added: bool) -> Self {
         if is_added { Self::ADD } else { Self::REPLACE }
     }
@@ -182,7 +182,7 @@ pub trait Softmax: Device {
     );
 }
 
-/// Recurrences.
+/// Recurrences along the words of a text.
 pub trait Recurrent: Device {
     /// An LSTM along its steps, from the states in the trace's first rows.
     fn lstm_forward(&self, lstm: Lstm<'_, Reals<Self>>, trace: &mut Trace<Reals<Self>>);
@@ -197,30 +197,19 @@ pub trait Recurrent: Device {
     );
 }
 
-/// Steps of optimisers. Their settings are an array, the encoding of [`super::StepSettings`].
+/// Steps of optimisers, which change parameters in place.
 pub trait Optimise: Device {
-    /// Writes Σ x² into the one number of `into`: the first of the settings.
+    /// Writes Σ x² into the one number of `into`: the first of the encoded settings.
     fn sum_of_squares(&self, into: SliceMut<'_, Reals<Self>>, from: Slice<'_, Reals<Self>>);
 
     /// A step of SGD: `values −= rate · min(1, clip / √square) · gradient`.
-    fn sgd_step(
-        &self,
-        values: SliceMut<'_, Reals<Self>>,
-        gradient: Slice<'_, Reals<Self>>,
-        settings: Slice<'_, Reals<Self>>,
-    );
+    fn sgd_step(&self, step: OptimiserStep<'_, Reals<Self>>);
 
     /// A step of AdamW (Kingma & Ba 2015; Loshchilov & Hutter 2019) on the clipped gradient.
     ///
     /// # Shapes
     /// `moments` is the first moment of each value, then the second of each.
-    fn adam_step(
-        &self,
-        values: SliceMut<'_, Reals<Self>>,
-        moments: SliceMut<'_, Reals<Self>>,
-        gradient: Slice<'_, Reals<Self>>,
-        settings: Slice<'_, Reals<Self>>,
-    );
+    fn adam_step(&self, step: OptimiserStep<'_, Reals<Self>>, moments: SliceMut<'_, Reals<Self>>);
 }
 
 /// Conversions between element types: a bf16 copy of f32 weights, and back.
@@ -239,6 +228,17 @@ pub struct Targets<'a, I> {
     pub columns: Slice<'a, I>,
     /// What the gradient of each row is multiplied by.
     pub scale: f64,
+}
+
+/// What a step of an optimiser changes, and by what.
+#[derive(Debug)]
+pub struct OptimiserStep<'a, A> {
+    /// The parameters that are changed.
+    pub values: SliceMut<'a, A>,
+    /// The gradient of each.
+    pub gradient: Slice<'a, A>,
+    /// The encoding of [`super::StepSettings`].
+    pub settings: Slice<'a, A>,
 }
 
 /// What an LSTM's recurrence reads.

@@ -6,7 +6,7 @@ use super::Element;
 
 /// Elements in the memory of a device.
 pub trait Array {
-    /// What it holds.
+    /// The type of its elements.
     type Element: Element;
 
     /// The number of elements.
@@ -147,9 +147,9 @@ impl<'a, A> SliceMut<'a, A> {
 /// Where the numbers of one or several matrices of the same shape are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Rows of each.
+    /// Rows of each matrix.
     pub rows: usize,
-    /// Columns of each; they are contiguous.
+    /// Columns of each matrix; they are contiguous.
     pub columns: usize,
     /// The distance from one row to the next.
     pub row_stride: usize,

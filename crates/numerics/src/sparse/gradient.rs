@@ -27,7 +27,7 @@ const SHARDS: usize = 64;
 pub struct Update<R> {
     /// The row of the table.
     pub row: u32,
-    /// The factor.
+    /// The factor of the vector.
     pub scale: R,
     /// The number of the vector, as [`Gradient::push_vector`] gave it.
     pub vector: u32,
@@ -56,14 +56,14 @@ impl<R: Real> Gradient<R> {
         self.vectors.clear();
     }
 
-    /// Adds a vector of the table's dimension for updates to refer to; gives its number.
+    /// Adds a vector of the table's dimension for updates to refer to; returns its number.
     pub fn push_vector(&mut self, vector: &[R]) -> u32 {
         debug_assert_eq!(vector.len(), self.dim);
         self.vectors.extend_from_slice(vector);
         (self.vectors.len() / self.dim) as u32 - 1
     }
 
-    /// Adds an update.
+    /// Adds an update of a row.
     #[inline]
     pub fn push(&mut self, update: Update<R>) {
         self.shards[update.row as usize / self.rows_per_shard].push(update);
@@ -99,7 +99,7 @@ pub fn apply<R: Real>(table: &mut Table<R>, step: R, gradients: &[&Gradient<R>])
 // Duchi et al. 2011, Adagrad: θ ← θ − λ g / √Σg². Chosen: one sum for a row, as the rows are words, and
 // every update counts by itself, though a mini-batch may have several of a row.
 /// As [`apply`], but each update is divided by the root of the mean squares of all updates of its row so
-/// far, which `squares` (one number a row, at first 0) adds up: rare words take large steps.
+/// far, which `squares` (one number per row, at first 0) adds up: rare words take large steps.
 pub fn apply_adagrad<R: Real>(
     table: &mut Table<R>,
     squares: &mut Table<R>,

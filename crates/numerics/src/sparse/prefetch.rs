@@ -1,7 +1,7 @@
 //! Asks the memory for a row before it is needed: rows in random order come from main memory, and waiting
 //! for each in turn takes several times as long as reading them.
 
-/// How many rows ahead of the one at hand a row is asked for.
+/// How many rows ahead of the current one a row is prefetched.
 pub(crate) const AHEAD: usize = 6;
 
 /// Asks for a row; changes nothing but the time that reading it takes.

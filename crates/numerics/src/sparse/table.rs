@@ -1,4 +1,4 @@
-//! [`Table`]: a matrix of parameters that is read and written by rows, such as one embedding a word.
+//! [`Table`]: a matrix of parameters that is read and written by rows, such as one embedding per word.
 
 use pulp::{Simd, WithSimd};
 use rand::{Rng, SeedableRng};
@@ -20,7 +20,7 @@ pub struct Table<R: Real> {
 }
 
 impl<R: Real> Table<R> {
-    /// All numbers 0.
+    /// A table of zeros.
     pub fn zeros(rows: usize, dim: usize) -> Self {
         Self { rows, dim, values: Pages::zeros(rows * dim) }
     }
@@ -71,7 +71,7 @@ impl<R: Real> Table<R> {
         &mut self.values
     }
 
-    /// A row.
+    /// The numbers of a row.
     #[inline]
     pub fn row(&self, row: usize) -> &[R] {
         &self.values[row * self.dim..][..self.dim]

@@ -1,4 +1,4 @@
-// Keys, and windows that light up. Every page does its work without this script.
+// Keys. Every page does its work without this script.
 "use strict";
 
 // A form that is sent once: a key held down or a second click sends nothing.
@@ -28,18 +28,3 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-// A look in the list lights up its window in the text.
-for (const look of document.querySelectorAll(".looks li")) {
-  const from = Number(look.dataset.from);
-  const to = Number(look.dataset.to);
-  const light = (isLit) => () => {
-    for (const word of document.querySelectorAll(".w[data-place]")) {
-      const place = Number(word.dataset.place);
-      word.classList.toggle("lit", isLit && from <= place && place < to);
-    }
-  };
-  look.addEventListener("pointerenter", light(true));
-  look.addEventListener("pointerleave", light(false));
-  look.addEventListener("focusin", light(true));
-  look.addEventListener("focusout", light(false));
-}

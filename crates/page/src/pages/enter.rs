@@ -2,12 +2,12 @@
 
 use axum::Form;
 use axum::extract::{Query, Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
-use crate::site::{Answer, Shared, Site, cookie, with_cookie};
+use crate::site::{Answer, Shared, Site, cookie, see_other, with_cookie};
 use crate::view;
 
 /// The researcher's cookie: the seal over the token, so that it is good for that token alone.
@@ -22,7 +22,11 @@ pub struct Typed {
 
 /// The form; with the right token in the address, the way in.
 pub async fn form(State(site): Shared, Query(typed): Query<Typed>) -> Response {
-    if typed.token.is_empty() { ask(&site, "") } else { try_token(&site, &typed.token) }
+    if typed.token.is_empty() {
+        ask(&site, StatusCode::OK, "")
+    } else {
+        try_token(&site, &typed.token)
+    }
 }
 
 /// The form sent.
@@ -30,9 +34,15 @@ pub async fn enter(State(site): Shared, Form(typed): Form<Typed>) -> Answer {
     Ok(try_token(&site, &typed.token))
 }
 
-/// Lets nobody by without the cookie, where a token is asked for.
+/// Lets nobody by without the cookie, where a token is asked for: a visitor is sent to the door, a form is refused.
 pub async fn require_researcher(State(site): Shared, request: Request, next: Next) -> Response {
-    if is_researcher(&site, request.headers()) { next.run(request).await } else { ask(&site, "") }
+    if is_researcher(&site, request.headers()) {
+        return next.run(request).await;
+    }
+    match *request.method() {
+        Method::GET => see_other("/enter"),
+        _ => ask(&site, StatusCode::UNAUTHORIZED, ""),
+    }
 }
 
 fn is_researcher(site: &Site, headers: &HeaderMap) -> bool {
@@ -48,11 +58,11 @@ fn try_token(site: &Site, typed: &str) -> Response {
     if site.key.has_sealed(&["researcher", token], &seal) {
         with_cookie("/", COOKIE, &seal, "Strict")
     } else {
-        ask(site, "That is not the token.")
+        ask(site, StatusCode::UNAUTHORIZED, "That is not the token.")
     }
 }
 
-fn ask(site: &Site, problem: &str) -> Response {
+fn ask(site: &Site, status: StatusCode, problem: &str) -> Response {
     let view = minijinja::context! { problem };
-    view::page(StatusCode::UNAUTHORIZED, "enter.html", site.shell(), view).into_response()
+    view::page(status, "enter.html", site.shell(), view).into_response()
 }

@@ -1,7 +1,9 @@
-//! The pages, one file a group: a request → what a template shows.
+//! The pages, one file per group: a request → what a template shows.
 
 pub mod enter;
-pub mod explore;
+pub mod home;
+pub mod list;
 pub mod own;
+pub mod question;
 pub mod research;
 pub mod test;

@@ -9,9 +9,9 @@ use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Serde;
 use questions::{Question, QuestionSet, WordClass};
+use report::reading::{self, Sentence};
 use serde::{Deserialize, Serialize};
 
-use crate::inside;
 use crate::keys::token;
 use crate::site::{Answer, Refusal, Shared, Site, cookie, see_other, with_cookie};
 use crate::study::{self, Annotator, JoinOutcome, Mode, NextItem};
@@ -208,8 +208,8 @@ fn answer_texts(annotator: &Annotator, item: i64, shown: u64) -> [String; 4] {
 /// A question as an annotator sees it.
 #[derive(Debug, Serialize)]
 struct Drawn {
-    context: Vec<inside::Sentence>,
-    query: inside::Sentence,
+    context: Vec<Sentence>,
+    query: Sentence,
     candidates: Vec<String>,
 }
 
@@ -217,10 +217,10 @@ impl Drawn {
     fn of(question: &Question<'_>, mode: Mode) -> Self {
         let context = match mode {
             Mode::Query => vec![],
-            Mode::ContextQuery => inside::context(question, &questions::Explanation::default()),
+            Mode::ContextQuery => reading::context(question),
         };
         let candidates = question.candidates.iter().map(|&c| question.word(c).to_owned());
-        Self { context, query: inside::query(question, None), candidates: candidates.collect() }
+        Self { context, query: reading::query(question), candidates: candidates.collect() }
     }
 }
 

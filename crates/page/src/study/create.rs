@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use questions::{OpenOptions, QuestionSet, jsonl};
+use questions::{EmptyFields, OpenOptions, QuestionSet, jsonl};
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
 use super::{Deal, Settings};
@@ -54,7 +54,7 @@ pub fn create(
     now: f64,
 ) -> Result<i64> {
     let mut questions = Vec::new();
-    jsonl::write(&deal.questions, &mut questions, store.path())?;
+    jsonl::write(&deal.questions, &EmptyFields::default(), &mut questions, store.path())?;
     let questions = String::from_utf8(questions).expect("JSON lines are UTF-8");
     let name = settings.name.clone();
     let settings = serde_json::to_string(settings).expect("settings can be written as JSON");

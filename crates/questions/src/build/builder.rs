@@ -1,14 +1,14 @@
 //! From tagged books to questions (§2): «enumerating 21 consecutive sentences» of every book.
 //!
 //! ```text
-//! Book ──Builder::read──▶ BookQuestions ┐
-//! Book ──Builder::read──▶ BookQuestions ┼──Builder::finish──▶ Built { set, shortfalls }
-//! Book ──Builder::read──▶ BookQuestions ┘
+//! Book ──questions_of──▶ BookQuestions ┐
+//! Book ──questions_of──▶ BookQuestions ┼──finish──▶ BuildOutput { set, shortfalls }
+//! Book ──questions_of──▶ BookQuestions ┘
 //! ```
 //!
 //! Books are read one by one, on as many threads as the caller likes. What a question asks for depends on its
-//! book and the rules alone, and its candidates on the seed, the book's name and its place there besides: not
-//! on the other books, the other questions or the threads.
+//! book and the rules alone; its candidates depend on the seed, the book's name and the position in the book
+//! too, but not on other books, other questions or the threads.
 
 use std::ops::Range;
 use std::path::Path;
@@ -17,7 +17,7 @@ use base::{Vocabulary, WordId};
 use corpus::{Book, Word};
 use rand::seq::SliceRandom;
 
-use crate::build::candidates::ContextWords;
+use crate::build::candidates::{ContextWords, Draw};
 use crate::build::classes::Classifier;
 use crate::build::counts::{Counts, Sampler, Shortfall};
 use crate::{
@@ -36,11 +36,11 @@ pub struct Builder<'k> {
 /// A word of a book that can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Blank {
-    /// The query, as a place among the book's sentences.
+    /// The query, as an index into the book's sentences.
     pub sentence: usize,
-    /// The missing word, as a place in the query.
-    pub place: usize,
-    /// Its class.
+    /// The missing word, as an index into the query.
+    pub position: usize,
+    /// The class of the missing word.
     pub class: WordClass,
 }
 
@@ -49,7 +49,7 @@ pub struct BookQuestions {
     name: String,
     split: Split,
     text: Text,
-    instances: Vec<Blank>,
+    blanks: Vec<Blank>,
     candidates: Vec<WordId>,
     candidate_ends: Vec<u32>,
     n_refused: usize,
@@ -59,7 +59,7 @@ pub struct BookQuestions {
 #[derive(Debug)]
 pub struct BuildOutput {
     /// The questions and the books' running text: training before validation before test, books by name,
-    /// questions by the place of their missing word.
+    /// questions by the position of their missing word.
     pub set: QuestionSet,
     /// Where the rules yield fewer questions than [`Counts`] allows.
     pub shortfalls: Vec<Shortfall>,
@@ -97,7 +97,7 @@ impl Text {
 }
 
 impl<'k> Builder<'k> {
-    /// `known` tells, of a word as it is in the text, whether the tagger has learnt it (see
+    /// A builder by these rules. `known` returns whether the tagger has learnt a word, spelt as in the text (see
     /// [`Rules::unknown_nouns_are_entities`]).
     ///
     /// # Errors
@@ -107,35 +107,37 @@ impl<'k> Builder<'k> {
         Ok(Self { rules, classifier, seed })
     }
 
-    /// Every word of the book that can be asked for, in order: what two taggers can be compared by.
-    pub fn instances(&self, book: &Book) -> Vec<Blank> {
-        let mut instances = Vec::new();
-        self.walk(&self.intern(book), |instance, _| instances.push(instance));
-        instances
+    /// Every word of the book that can be asked for, in order. Two taggers can be compared by it.
+    pub fn blanks(&self, book: &Book) -> Vec<Blank> {
+        let mut blanks = Vec::new();
+        self.for_each_blank(&self.intern(book), |blank, _| blanks.push(blank));
+        blanks
     }
 
-    /// Asks for every word of the book that can be asked for; the path is for errors alone.
+    /// All questions of a book, one per [`Blank`] whose context has enough candidates; `path` is for messages alone.
     ///
     /// # Errors
     /// If the book has fewer sentences than a context and a query.
-    pub fn read(&self, path: &Path, book: &Book, split: Split) -> Result<BookQuestions> {
+    pub fn questions_of(&self, path: &Path, book: &Book, split: Split) -> Result<BookQuestions> {
         let needed = self.rules.context_sentences + 1;
         if book.sentences.len() < needed {
             let (path, found) = (path.to_owned(), book.sentences.len());
             return Err(Error::TooFewSentences { path, found, needed });
         }
         let text = self.intern(book);
-        let (mut instances, mut candidates, mut candidate_ends) = (vec![], vec![], vec![]);
+        let (mut blanks, mut candidates, mut candidate_ends) = (vec![], vec![], vec![]);
         let mut n_refused = 0;
         let book_random = generator(self.seed, Use::Book, &[&book.name]);
-        self.walk(&text, |instance, context| {
-            let Blank { sentence, place, class } = instance;
-            let answer = text.words[text.words_of(sentence)][place];
+        self.for_each_blank(&text, |blank, context| {
+            let Blank { sentence, position, class } = blank;
+            let answer = text.words[text.words_of(sentence)][position];
             let mut random = book_random.clone();
-            random.set_stream((sentence as u64) << 32 | place as u64);
+            random.set_stream((sentence as u64) << 32 | position as u64);
             let n_wrong = self.rules.n_candidates - 1;
-            let mut drawn = context.draw((answer, class), n_wrong, self.rules.fill_up, &mut random);
-            let enough = if self.rules.fill_up == FillUp::Fewer { 1 } else { n_wrong };
+            let Rules { fill_up, complement, .. } = self.rules;
+            let draw = Draw { n: n_wrong, fill_up, complement };
+            let mut drawn = context.draw((answer, class), draw, &mut random);
+            let enough = if fill_up == FillUp::Fewer { 1 } else { n_wrong };
             if drawn.len() < enough {
                 n_refused += 1;
                 return;
@@ -145,12 +147,12 @@ impl<'k> Builder<'k> {
                 CandidateOrder::Bytes => drawn.sort_unstable_by_key(|&w| text.vocabulary.word(w)),
                 CandidateOrder::Shuffled => drawn.shuffle(&mut random),
             }
-            instances.push(instance);
+            blanks.push(blank);
             candidates.extend(drawn);
             candidate_ends.push(candidates.len() as u32);
         });
         let name = book.name.clone();
-        Ok(BookQuestions { name, split, text, instances, candidates, candidate_ends, n_refused })
+        Ok(BookQuestions { name, split, text, blanks, candidates, candidate_ends, n_refused })
     }
 
     /// Joins the books to a set; their order does not matter.
@@ -166,7 +168,7 @@ impl<'k> Builder<'k> {
             return Err(Error::SameName { name: twice[0].to_owned() });
         }
         let n_refused = books.iter().map(|book| book.n_refused).sum();
-        if books.iter().all(|book| book.instances.is_empty()) {
+        if books.iter().all(|book| book.blanks.is_empty()) {
             return Err(Error::NoQuestions {
                 n_books: books.len(),
                 n_sentences: books.iter().map(|book| book.text.sentence_ends.len()).sum(),
@@ -177,8 +179,8 @@ impl<'k> Builder<'k> {
 
         let mut found = [[0; WordClass::ALL.len()]; Split::ALL.len()];
         for book in &books {
-            for instance in &book.instances {
-                found[book.split as usize][instance.class as usize] += 1;
+            for blank in &book.blanks {
+                found[book.split as usize][blank.class as usize] += 1;
             }
         }
         let found = |split, class| found[split as usize][class as usize];
@@ -190,7 +192,7 @@ impl<'k> Builder<'k> {
         for book in books {
             let split = book.split as usize;
             let keep = |class| samplers[split][class as usize].keep();
-            book.join(&mut set, self.rules.context_sentences, keep)?;
+            book.append_to(&mut set, self.rules.context_sentences, keep)?;
         }
 
         let mut shortfalls = Vec::new();
@@ -226,56 +228,57 @@ impl<'k> Builder<'k> {
         Text { vocabulary, words, classes, sentence_ends, chapters }
     }
 
-    /// Shows every instance together with its context, in order.
-    fn walk(&self, text: &Text, mut show: impl FnMut(Blank, &ContextWords)) {
+    /// Calls `visit` with every blank and the words of its context, in order.
+    fn for_each_blank(&self, text: &Text, mut visit: impl FnMut(Blank, &ContextWords)) {
         let length = self.rules.context_sentences;
-        let mut context = ContextWords::new(text.vocabulary.len());
+        let mut context = ContextWords::new(&text.vocabulary);
         for chapter in text.chapters() {
             for sentence in chapter.clone() {
                 if sentence >= chapter.start + length {
-                    self.ask(text, sentence, &context, &mut show);
-                    leave(&mut context, text, sentence - length);
+                    self.for_each_blank_in(text, sentence, &context, &mut visit);
+                    remove_sentence(&mut context, text, sentence - length);
                 }
                 text.classed_words(sentence).for_each(|(_, word, class)| context.add(word, class));
             }
             let last = chapter.end.saturating_sub(length).max(chapter.start);
-            (last..chapter.end).for_each(|sentence| leave(&mut context, text, sentence));
+            (last..chapter.end).for_each(|sentence| remove_sentence(&mut context, text, sentence));
         }
     }
 
-    /// Shows the instances of one query.
-    fn ask(
+    /// Calls `visit` with the blanks of one query.
+    fn for_each_blank_in(
         &self,
         text: &Text,
         sentence: usize,
         context: &ContextWords,
-        show: &mut impl FnMut(Blank, &ContextWords),
+        visit: &mut impl FnMut(Blank, &ContextWords),
     ) {
         let query = &text.words[text.words_of(sentence)];
         if text.vocabulary.get(BLANK_WORD).is_some_and(|blank| query.contains(&blank)) {
             return;
         }
-        let mut asked = Vec::new();
-        for (place, word, class) in text.classed_words(sentence) {
+        let mut seen = Vec::new();
+        for (position, word, class) in text.classed_words(sentence) {
             let may_ask = match self.rules.per {
-                RepeatedWords::Distinct => !asked.contains(&(word, class)),
+                RepeatedWords::Distinct => !seen.contains(&(word, class)),
                 RepeatedWords::Token => true,
                 RepeatedWords::Once => query.iter().filter(|&&other| other == word).count() == 1,
             };
             let found = context.contains(word, class) || !self.rules.answer_in_context;
             if may_ask && found && self.rules.classes.contains(&class) {
-                asked.push((word, class));
-                show(Blank { sentence, place, class }, context);
+                seen.push((word, class));
+                visit(Blank { sentence, position, class }, context);
             }
         }
     }
 }
 
-fn leave(context: &mut ContextWords, text: &Text, sentence: usize) {
+fn remove_sentence(context: &mut ContextWords, text: &Text, sentence: usize) {
     text.classed_words(sentence).for_each(|(_, word, class)| context.remove(word, class));
 }
 
-/// Whether question files can list the word: they part candidates by `|`, and its own name is the blank's.
+/// Whether question files can list the word as a candidate: it has no `|`, which separates candidates, and is not
+/// spelt like the blank.
 fn can_be_candidate(word: &str) -> bool {
     word != BLANK_WORD && !word.contains('|')
 }
@@ -293,7 +296,8 @@ impl BookQuestions {
         Self { split, ..self }
     }
 
-    fn join(
+    /// Appends the questions for which `keep` returns true, and the text of the book.
+    fn append_to(
         self,
         set: &mut QuestionSet,
         context_sentences: usize,
@@ -311,26 +315,26 @@ impl BookQuestions {
 
         let (mut query, mut candidates) = (Vec::new(), Vec::new());
         let mut candidate_start = 0;
-        for (instance, &candidate_end) in self.instances.iter().zip(&self.candidate_ends) {
+        for (blank, &candidate_end) in self.blanks.iter().zip(&self.candidate_ends) {
             let drawn = &self.candidates[candidate_start..candidate_end as usize];
             candidate_start = candidate_end as usize;
-            if !keep(instance.class) {
+            if !keep(blank.class) {
                 continue;
             }
-            let words = &self.text.words[self.text.words_of(instance.sentence)];
-            let answer = drawn.iter().position(|&word| word == words[instance.place]);
+            let words = &self.text.words[self.text.words_of(blank.sentence)];
+            let answer = drawn.iter().position(|&word| word == words[blank.position]);
             query.clear();
             query.extend(words.iter().map(|word| ids[word.index()]));
-            query[instance.place] = BLANK;
+            query[blank.position] = BLANK;
             candidates.clear();
             candidates.extend(drawn.iter().map(|word| ids[word.index()]));
-            let at = start + instance.sentence;
+            let at = start + blank.sentence;
             set.push_checked(NewQuestion {
                 context: at - context_sentences..at,
                 query: &query,
                 candidates: &candidates,
                 answer,
-                class: Some(instance.class),
+                class: Some(blank.class),
                 split,
                 book: Some(book),
             })?;
@@ -355,9 +359,16 @@ mod tests {
         Book { name: name.to_owned(), sentences }
     }
 
-    /// Contexts of two sentences and two wrong candidates, so that questions can be made by hand.
+    /// Contexts of two sentences, two wrong candidates and one question per word, so that questions can be made by
+    /// hand.
     fn small_rules() -> Rules {
-        Rules { context_sentences: 2, n_candidates: 3, ..Rules::default() }
+        Rules {
+            context_sentences: 2,
+            n_candidates: 3,
+            per: RepeatedWords::Distinct,
+            lone_nouns: false,
+            ..Rules::default()
+        }
     }
 
     fn hen() -> Book {
@@ -373,48 +384,48 @@ mod tests {
         )
     }
 
-    fn instances(rules: Rules, book: &Book) -> Vec<String> {
+    fn blanks(rules: Rules, book: &Book) -> Vec<String> {
         let builder = Builder::new(rules, 1, &|_| true).unwrap();
         let show = |i: Blank| {
-            let word = &book.sentences[i.sentence][i.place].text;
-            format!("{} {} {word} {}", i.sentence, i.place, i.class.code())
+            let word = &book.sentences[i.sentence][i.position].text;
+            format!("{} {} {word} {}", i.sentence, i.position, i.class.code())
         };
-        builder.instances(book).into_iter().map(show).collect()
+        builder.blanks(book).into_iter().map(show).collect()
     }
 
     #[test]
     fn a_word_is_asked_for_once_if_the_context_has_it_with_its_class() {
-        // Query 3 has no verb but an excluded one. Query 4 looks back at sentences 2 and 3, where «near» and
-        // «slept» do not stand.
+        // Query 3 has no verb but an excluded one. Query 4 looks back at sentences 2 and 3, which have neither
+        // «near» nor «slept».
         assert_eq!(
-            instances(small_rules(), &hen()),
+            blanks(small_rules(), &hen()),
             ["2 1 fox CN", "2 2 saw V", "2 4 hen CN", "2 8 ran V", "4 1 hen CN", "4 5 fox CN"]
         );
         let token = Rules { per: RepeatedWords::Token, ..small_rules() };
-        assert_eq!(instances(token, &hen())[3], "2 7 hen CN");
+        assert_eq!(blanks(token, &hen())[3], "2 7 hen CN");
         let once = Rules { per: RepeatedWords::Once, ..small_rules() };
-        assert_eq!(instances(once, &hen())[..3], ["2 1 fox CN", "2 2 saw V", "2 8 ran V"]);
+        assert_eq!(blanks(once, &hen())[..3], ["2 1 fox CN", "2 2 saw V", "2 8 ran V"]);
         let verbs = Rules { classes: vec![WordClass::Verb], ..small_rules() };
-        assert_eq!(instances(verbs, &hen()), ["2 2 saw V", "2 8 ran V"]);
+        assert_eq!(blanks(verbs, &hen()), ["2 2 saw V", "2 8 ran V"]);
         let anywhere = Rules { answer_in_context: false, ..small_rules() };
-        assert_eq!(instances(anywhere, &hen())[5..7], ["4 2 slept V", "4 3 near P"]);
+        assert_eq!(blanks(anywhere, &hen())[5..7], ["4 2 slept V", "4 3 near P"]);
         // «Hen» of sentence 1 is then the same word as «hen».
         let hen_then_hen = book("hens", &["Hen/NN", "It/PRP", "hen/NN"]);
         let lower = Rules { lower_case: true, ..small_rules() };
-        assert!(instances(small_rules(), &hen_then_hen).is_empty());
-        assert_eq!(instances(lower, &hen_then_hen), ["2 0 hen CN"]);
+        assert!(blanks(small_rules(), &hen_then_hen).is_empty());
+        assert_eq!(blanks(lower, &hen_then_hen), ["2 0 hen CN"]);
     }
 
     #[test]
-    fn contexts_stay_within_chapters_if_told_so() {
+    fn contexts_stay_within_chapters_if_the_rules_say_so() {
         let tale = book(
             "tale",
             &["hen/NN", "hen/NN", "hen/NN", "Chapter/NN 2/CD", "hen/NN", "hen/NN", "XIV/NN hen/NN"],
         );
         let asked = ["2 0 hen CN", "4 0 hen CN", "5 0 hen CN", "6 1 hen CN"];
-        assert_eq!(instances(small_rules(), &tale), asked);
+        assert_eq!(blanks(small_rules(), &tale), asked);
         let within = Rules { within_chapters: true, ..small_rules() };
-        assert_eq!(instances(within, &tale), ["2 0 hen CN", "5 0 hen CN"]);
+        assert_eq!(blanks(within, &tale), ["2 0 hen CN", "5 0 hen CN"]);
         for (word, begins) in [("CHAPTER", true), ("IX", true), ("I", false), ("chapter", false)] {
             assert_eq!(begins_chapter(&tagged(&format!("{word}/NN"))), begins, "{word}");
         }
@@ -426,18 +437,18 @@ mod tests {
             "odd",
             &["a|b/NN hen/NN XXXXX/NN", "pond/NN", "a|b/NN hen/NN", "XXXXX/NN pond/NN"],
         );
-        assert_eq!(instances(small_rules(), &odd), ["2 1 hen CN"]);
+        assert_eq!(blanks(small_rules(), &odd), ["2 1 hen CN"]);
     }
 
     fn build(books: &[(Book, Split)], rules: Rules, counts: Counts) -> Result<BuildOutput> {
         let builder = Builder::new(rules, 1, &|_| true).unwrap();
         let read = |(book, split): &(Book, Split)| {
-            builder.read(Path::new(&format!("{}.txt", book.name)), book, *split)
+            builder.questions_of(Path::new(&format!("{}.txt", book.name)), book, *split)
         };
         builder.finish(books.par_iter().map(read).collect::<Result<_, _>>()?, counts)
     }
 
-    /// All that there is in a set, in its order.
+    /// All questions and books of a set, in their order.
     fn print(set: &QuestionSet) -> String {
         let mut text = String::new();
         for book in set.books() {
@@ -462,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_are_ordered_by_split_book_and_place_whatever_the_order_of_the_books() {
+    fn questions_are_ordered_by_split_book_and_position_whatever_the_order_of_the_books() {
         let short = book("a fox", &["the/DT fox/NN ran/VBD", "the/DT hen/NN ran/VBD", "fox/NN"]);
         let books = [(hen(), Split::Test), (short, Split::Train)];
         let built = build(&books, small_rules(), Counts::All).unwrap();
@@ -524,7 +535,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_book_and_the_way_out() {
+    fn errors_name_the_book_and_a_remedy() {
         let error = |books: &[(Book, Split)], rules| build(books, rules, Counts::All).unwrap_err();
         let short = Book { name: "mybook".into(), sentences: vec![tagged("Ho/UH"); 17] };
         let short = error(&[(short, Split::Test)], Rules::default());
@@ -546,9 +557,9 @@ mod tests {
         expect!["rename one of the files"].assert_eq(&twice.remedy().unwrap().to_string());
     }
 
-    /// The rule for instances written straight from its definition: for every word of every query, the whole
+    /// The rule for blanks, straight from its definition: for every word of every query, the whole
     /// context is looked through.
-    fn instances_by_definition(book: &Book, rules: &Rules) -> Vec<Blank> {
+    fn blanks_by_definition(book: &Book, rules: &Rules) -> Vec<Blank> {
         let classifier = Classifier::new(rules, &|_| true).unwrap();
         let sentences: Vec<Vec<(&str, Option<WordClass>)>> = book
             .sentences
@@ -562,11 +573,10 @@ mod tests {
         for sentence in rules.context_sentences..sentences.len() {
             let context = &sentences[sentence - rules.context_sentences..sentence];
             let query = &sentences[sentence];
-            for (place, word) in query.iter().enumerate() {
+            for (position, word) in query.iter().enumerate() {
                 let Some(class) = word.1 else { continue };
-                let first = query.iter().position(|other| other == word) == Some(place);
-                if first && context.iter().flatten().any(|other| other == word) {
-                    found.push(Blank { sentence, place, class });
+                if context.iter().flatten().any(|other| other == word) {
+                    found.push(Blank { sentence, position, class });
                 }
             }
         }
@@ -602,10 +612,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn instances_are_those_of_the_definition(book in any_book(), context_sentences in 1_usize..4) {
+        fn blanks_are_those_of_the_definition(book in any_book(), context_sentences in 1_usize..4) {
             let rules = Rules { context_sentences, ..Rules::default() };
             let builder = Builder::new(rules.clone(), 1, &|_| true).unwrap();
-            prop_assert_eq!(builder.instances(&book), instances_by_definition(&book, &rules));
+            prop_assert_eq!(builder.blanks(&book), blanks_by_definition(&book, &rules));
         }
 
         #[test]

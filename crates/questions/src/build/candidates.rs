@@ -3,31 +3,53 @@
 //! [`ContextWords`] slides along the book: a sentence enters and another leaves, so that no context is ever
 //! counted again as a whole.
 
-use base::WordId;
+use std::collections::VecDeque;
+
+use base::{Vocabulary, WordId};
 use rand::Rng;
 use rand::seq::SliceRandom;
 
-use crate::{FillUp, WordClass};
+use crate::build::python_set;
+use crate::{Complement, FillUp, WordClass};
 
 /// The words of the current context that have a class: how often each occurs there, and which they are.
 pub(crate) struct ContextWords {
     classes: [Multiset; WordClass::ALL.len()],
+    /// All of them in the order of the text.
+    text: VecDeque<(WordId, WordClass)>,
+    /// Python's hash of each word of the book.
+    hashes: Vec<u64>,
+}
+
+/// How many wrong candidates are drawn, and from where.
+#[derive(Clone, Copy)]
+pub(crate) struct Draw {
+    pub n: usize,
+    pub fill_up: FillUp,
+    pub complement: Complement,
 }
 
 impl ContextWords {
-    /// An empty context, for words under `n_words`.
-    pub(crate) fn new(n_words: usize) -> Self {
-        Self { classes: std::array::from_fn(|_| Multiset::new(n_words)) }
+    /// An empty context, for the words of a book.
+    pub(crate) fn new(words: &Vocabulary) -> Self {
+        Self {
+            classes: std::array::from_fn(|_| Multiset::new(words.len())),
+            text: VecDeque::new(),
+            hashes: words.iter().map(python_set::hash).collect(),
+        }
     }
 
     /// A word enters the context.
     pub(crate) fn add(&mut self, word: WordId, class: WordClass) {
         self.classes[class as usize].add(word);
+        self.text.push_back((word, class));
     }
 
-    /// A word that entered leaves it.
+    /// A word leaves it: the one that entered first.
     pub(crate) fn remove(&mut self, word: WordId, class: WordClass) {
         self.classes[class as usize].remove(word);
+        let first = self.text.pop_front();
+        debug_assert_eq!(first, Some((word, class)));
     }
 
     /// Whether the word occurs in the context with this class.
@@ -39,23 +61,16 @@ impl ContextWords {
     pub(crate) fn draw(
         &self,
         (answer, class): (WordId, WordClass),
-        n: usize,
-        fill_up: FillUp,
+        Draw { n, fill_up, complement }: Draw,
         random: &mut impl Rng,
     ) -> Vec<WordId> {
         let mut drawn = Vec::with_capacity(n + 1);
-        let mut pool: Vec<WordId> = Vec::new();
-        for classes in pools(class, fill_up) {
-            pool.clear();
-            for &class in *classes {
-                pool.extend(&self.classes[class as usize].distinct);
-            }
-            if classes.len() > 1 {
-                // A word may have two classes in one context and must not have two chances.
-                pool.sort_unstable();
-                pool.dedup();
-            }
-            pool.retain(|word| *word != answer && !drawn.contains(word));
+        for (at, classes) in pools(class, fill_up).iter().enumerate() {
+            let is_other = |word: &WordId| *word != answer && !drawn.contains(word);
+            let mut pool = match complement {
+                Complement::PythonSet if at > 0 => self.first_of_set(classes, n, is_other),
+                _ => self.distinct(classes, is_other),
+            };
             let (chosen, _) = pool.partial_shuffle(random, n - drawn.len());
             drawn.extend_from_slice(chosen);
             if drawn.len() == n {
@@ -63,6 +78,35 @@ impl ContextWords {
             }
         }
         drawn
+    }
+
+    /// The distinct words of some classes.
+    fn distinct(&self, classes: &[WordClass], keep: impl Fn(&WordId) -> bool) -> Vec<WordId> {
+        let words = classes.iter().flat_map(|&class| &self.classes[class as usize].distinct);
+        let mut words: Vec<WordId> = words.copied().filter(keep).collect();
+        if classes.len() > 1 {
+            // A word may have two classes in one context and must not have two chances.
+            words.sort_unstable();
+            words.dedup();
+        }
+        words
+    }
+
+    /// The first `n` words of a Python set of them.
+    fn first_of_set(
+        &self,
+        classes: &[WordClass],
+        n: usize,
+        keep: impl Fn(&WordId) -> bool,
+    ) -> Vec<WordId> {
+        let mut words: Vec<WordId> = Vec::new();
+        for (word, class) in &self.text {
+            if classes.contains(class) && keep(word) && !words.contains(word) {
+                words.push(*word);
+            }
+        }
+        let hashes: Vec<u64> = words.iter().map(|word| self.hashes[word.index()]).collect();
+        python_set::order(&hashes).into_iter().take(n).map(|at| words[at]).collect()
     }
 }
 
@@ -85,20 +129,20 @@ fn pools(class: WordClass, fill_up: FillUp) -> &'static [&'static [WordClass]] {
 struct Multiset {
     counts: Vec<u32>,
     /// The position of a word in `distinct`, if its count is not 0.
-    places: Vec<u32>,
+    indices: Vec<u32>,
     distinct: Vec<WordId>,
 }
 
 impl Multiset {
     fn new(n_words: usize) -> Self {
-        Self { counts: vec![0; n_words], places: vec![0; n_words], distinct: Vec::new() }
+        Self { counts: vec![0; n_words], indices: vec![0; n_words], distinct: Vec::new() }
     }
 
     fn add(&mut self, word: WordId) {
         let count = &mut self.counts[word.index()];
         *count += 1;
         if *count == 1 {
-            self.places[word.index()] = self.distinct.len() as u32;
+            self.indices[word.index()] = self.distinct.len() as u32;
             self.distinct.push(word);
         }
     }
@@ -107,10 +151,10 @@ impl Multiset {
         let count = &mut self.counts[word.index()];
         *count -= 1;
         if *count == 0 {
-            let place = self.places[word.index()] as usize;
-            self.distinct.swap_remove(place);
-            if let Some(moved) = self.distinct.get(place) {
-                self.places[moved.index()] = place as u32;
+            let index = self.indices[word.index()] as usize;
+            self.distinct.swap_remove(index);
+            if let Some(moved) = self.distinct.get(index) {
+                self.indices[moved.index()] = index as u32;
             }
         }
     }
@@ -123,9 +167,16 @@ mod tests {
     use super::*;
     use base::seeds::{Use, generator};
 
+    fn words(words: &[&str]) -> Vocabulary {
+        let mut vocabulary = Vocabulary::default();
+        words.iter().for_each(|word| _ = vocabulary.intern(word));
+        vocabulary
+    }
+
     /// Words 0 to 2 are entities, 2 to 5 common nouns (2 is both), 6 to 8 verbs.
     fn context() -> ContextWords {
-        let mut context = ContextWords::new(9);
+        let names = ["Ann", "Bo", "hen", "fox", "owl", "cow", "ran", "sat", "saw"];
+        let mut context = ContextWords::new(&words(&names));
         for (words, class) in [(0..3, NamedEntity), (2..6, CommonNoun), (6..9, Verb)] {
             words.for_each(|word| context.add(WordId(word), class));
         }
@@ -134,7 +185,8 @@ mod tests {
 
     fn draw(answer: u32, class: WordClass, n: usize, fill_up: FillUp, seed: u64) -> Vec<u32> {
         let mut random = generator(seed, Use::Test, &[]);
-        let drawn = context().draw((WordId(answer), class), n, fill_up, &mut random);
+        let draw = Draw { n, fill_up, complement: Complement::Random };
+        let drawn = context().draw((WordId(answer), class), draw, &mut random);
         let mut drawn: Vec<u32> = drawn.into_iter().map(|word| word.0).collect();
         drawn.sort_unstable();
         drawn
@@ -169,6 +221,31 @@ mod tests {
         assert_eq!(times.iter().sum::<i32>(), 6000);
     }
 
+    /// Python 2.7's tutorial has `set(['orange', 'pear', 'apple', 'banana'])` and `set(['a', 'r', 'b', 'c', 'd'])`.
+    #[test]
+    fn complements_are_drawn_from_the_first_words_of_a_python_set() {
+        let names = words(&["Ann", "Bo", "apple", "orange", "pear", "banana"]);
+        let mut context = ContextWords::new(&names);
+        // The first sentence leaves again.
+        let (early, rest) = (WordId(5), (0..6).map(WordId));
+        context.add(early, CommonNoun);
+        for word in rest {
+            context.add(word, if word.0 < 2 { NamedEntity } else { CommonNoun });
+        }
+        context.remove(early, CommonNoun);
+        let draw = |n: usize, seed: u64| {
+            let mut random = generator(seed, Use::Test, &[]);
+            let draw = Draw { n, fill_up: FillUp::Widen, complement: Complement::PythonSet };
+            let drawn = context.draw((WordId(0), NamedEntity), draw, &mut random);
+            drawn.into_iter().map(|word| names.word(word)).collect::<Vec<_>>()
+        };
+        let seen: std::collections::BTreeSet<&str> =
+            (0..50).flat_map(|seed| draw(2, seed)).collect();
+        // Bo and one of the first two nouns.
+        assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["Bo", "orange", "pear"]);
+        assert!((0..50).all(|seed| draw(3, seed).len() == 3));
+    }
+
     proptest::proptest! {
         #[test]
         fn a_sliding_context_holds_what_a_fresh_one_would(
@@ -176,13 +253,13 @@ mod tests {
             length in 1_usize..9,
         ) {
             let mut sliding = Multiset::new(6);
-            for (place, &word) in words.iter().enumerate() {
+            for (index, &word) in words.iter().enumerate() {
                 sliding.add(WordId(word));
-                if place >= length {
-                    sliding.remove(WordId(words[place - length]));
+                if index >= length {
+                    sliding.remove(WordId(words[index - length]));
                 }
                 let mut fresh: Vec<u32> =
-                    words[(place + 1).saturating_sub(length)..=place].to_vec();
+                    words[(index + 1).saturating_sub(length)..=index].to_vec();
                 fresh.sort_unstable();
                 fresh.dedup();
                 let mut held: Vec<u32> = sliding.distinct.iter().map(|word| word.0).collect();

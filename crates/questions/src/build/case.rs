@@ -1,4 +1,4 @@
-//! Words whose case is laid aside: *With*, *WITH* and *with* → one number.
+//! Words without regard to case: *With*, *WITH* and *with* → one number.
 
 use base::{Vocabulary, WordId};
 

@@ -1,4 +1,4 @@
-//! The class of a word (§2): its tags and its place in a mention → NE, CN, V, P or none.
+//! The class of a word (§2): its tags and its position in a mention → NE, CN, V, P or none.
 
 use std::collections::HashSet;
 
@@ -11,6 +11,7 @@ pub(crate) struct Classifier<'k> {
     known: &'k (dyn Fn(&str) -> bool + Sync),
     last_word_of_mention: bool,
     unknown_nouns_are_entities: bool,
+    lone_nouns: bool,
     letter_or_digit: bool,
     never_asked: [bool; Entity::COUNT],
     entity_tags: [bool; PartOfSpeech::COUNT],
@@ -21,8 +22,8 @@ pub(crate) struct Classifier<'k> {
 }
 
 impl<'k> Classifier<'k> {
-    /// `known` tells, of a word as it is in the text, whether the tagger has learnt it: the list of known
-    /// words travels with the tagger and is never counted on the book at hand.
+    /// A classifier by these rules. `known` returns whether the tagger has learnt a word, spelt as in the text: known
+    /// words are those of the tagger's training books, whatever the book that is classified.
     ///
     /// # Errors
     /// If the rules can't be followed.
@@ -43,6 +44,7 @@ impl<'k> Classifier<'k> {
             known,
             last_word_of_mention: rules.last_word_of_mention,
             unknown_nouns_are_entities: rules.unknown_nouns_are_entities,
+            lone_nouns: rules.lone_nouns,
             letter_or_digit: rules.letter_or_digit,
             never_asked: std::array::from_fn(|index| {
                 let entity = Entity::from_index(index).expect("an index in range");
@@ -52,20 +54,27 @@ impl<'k> Classifier<'k> {
             noun_tags: std::array::from_fn(|index| part_of_speech(index).name().starts_with("NN")),
             class_of_tag,
             entity_words: rules.entity_words.iter().cloned().collect(),
-            excluded_verbs: rules.excluded_verbs.iter().cloned().collect(),
+            excluded_verbs: rules.excluded_verbs.iter().map(|verb| verb.to_lowercase()).collect(),
         })
     }
 
     /// The classes of a sentence's words, in their order.
     pub(crate) fn classes(&self, sentence: &[Word]) -> impl Iterator<Item = Option<WordClass>> {
-        sentence.iter().enumerate().map(|(place, word)| {
-            let ends_mention =
-                sentence.get(place + 1).is_none_or(|next| next.entity != word.entity);
-            self.class(word, ends_mention)
+        sentence.iter().enumerate().map(|(position, word)| {
+            let previous = position.checked_sub(1).and_then(|position| sentence.get(position));
+            self.class(word, previous, sentence.get(position + 1))
         })
     }
 
-    fn class(&self, word: &Word, ends_mention: bool) -> Option<WordClass> {
+    fn class(
+        &self,
+        word: &Word,
+        previous: Option<&Word>,
+        next: Option<&Word>,
+    ) -> Option<WordClass> {
+        let ends_mention = next.is_none_or(|next| next.entity != word.entity);
+        let is_noun =
+            |word: Option<&Word>| word.is_some_and(|word| self.noun_tags[word.pos.index()]);
         let tag = word.pos.index();
         if self.letter_or_digit && !word.text.chars().any(char::is_alphanumeric) {
             return None;
@@ -81,10 +90,15 @@ impl<'k> Classifier<'k> {
             return Some(WordClass::NamedEntity);
         }
         if self.unknown_nouns_are_entities && self.noun_tags[tag] && !(self.known)(&word.text) {
-            return Some(WordClass::NamedEntity);
+            let asked = !self.lone_nouns || !is_noun(next);
+            return asked.then_some(WordClass::NamedEntity);
         }
         let class = self.class_of_tag[tag]?;
-        let excluded = class == WordClass::Verb && self.excluded_verbs.contains(&word.text);
+        let excluded = match class {
+            WordClass::CommonNoun => self.lone_nouns && (is_noun(previous) || is_noun(next)),
+            WordClass::Verb => self.excluded_verbs.contains(&word.text.to_lowercase()),
+            _ => false,
+        };
         (!excluded).then_some(class)
     }
 }
@@ -125,22 +139,33 @@ mod tests {
         expect!["- - - NE"].assert_eq(&classes(|_| {}, days));
         expect!["- NE NE NE"].assert_eq(&classes(|rules| rules.entities_never_asked.clear(), days));
 
-        // A noun that the tagger does not know is an entity; a proper noun outside any mention is nothing.
+        // A noun that the tagger does not know is an entity; a proper noun outside any mention is a common noun.
         let noun = "gruffkin/NN/O saw/VBD/O eggs/NNS/O at/IN/O Noon/NNP/O";
-        expect!["NE V CN P -"].assert_eq(&classes(|_| {}, noun));
-        expect!["CN V CN P -"]
+        expect!["NE V CN P CN"].assert_eq(&classes(|_| {}, noun));
+        expect!["CN V CN P CN"]
             .assert_eq(&classes(|rules| rules.unknown_nouns_are_entities = false, noun));
+        expect!["NE V CN P -"].assert_eq(&classes(
+            |rules| rules.common_noun_tags = vec!["NN".into(), "NNS".into()],
+            noun,
+        ));
 
-        // «was» is excluded in this writing only.
-        expect!["- V V"].assert_eq(&classes(|_| {}, "was/VBD/O Was/VBD/O went/VBD/O"));
+        // Nouns side by side are no common nouns; an unknown one is an entity if it is the last.
+        let compound =
+            "the/DT spelling/NN class/NN of/IN gruffkin/NN tails/NNS and/CC Old/NNP gruffkin/NN";
+        expect!["- - - P - - - - NE"].assert_eq(&classes(|_| {}, compound));
+        expect!["- CN CN P NE CN - CN NE"]
+            .assert_eq(&classes(|rules| rules.lone_nouns = false, compound));
+
+        // «was» is excluded in any case.
+        expect!["- - V"].assert_eq(&classes(|_| {}, "was/VBD/O Was/VBD/O went/VBD/O"));
         expect!["V V V"].assert_eq(&classes(
             |rules| rules.excluded_verbs.clear(),
             "was/VBD/O Was/VBD/O went/VBD/O",
         ));
 
-        let left = "left/VBD fire/NN Left/NNP left/RB/DATE";
-        expect!["V CN - -"].assert_eq(&classes(|_| {}, left));
-        expect!["NE NE - -"].assert_eq(&classes(
+        let left = "left/VBD fire/NN the/DT Left/NNP left/RB/DATE";
+        expect!["V CN - CN -"].assert_eq(&classes(|_| {}, left));
+        expect!["NE NE - CN -"].assert_eq(&classes(
             |rules| rules.entity_words = vec!["left".into(), "fire".into()],
             left,
         ));

@@ -21,11 +21,11 @@ pub enum Counts {
 /// A class of a split for which the rules yield fewer questions than [`Counts`] allows: a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Shortfall {
-    /// The split.
+    /// The split that has too few questions of the class.
     pub split: Split,
-    /// The class.
+    /// The class that is short.
     pub class: WordClass,
-    /// The limit.
+    /// How many [`Counts`] allows.
     pub wanted: usize,
     /// What the rules yield: all of it is kept.
     pub found: usize,
@@ -85,9 +85,9 @@ mod tests {
                 Sampler::new(6, Counts::per_split([9, 9, 2]), seed, Split::Test, WordClass::Verb);
             let kept: Vec<usize> = (0..6).filter(|_| sampler.keep()).collect();
             assert_eq!(kept.len(), 2);
-            kept.into_iter().for_each(|place| kept_at[place] += 1);
+            kept.into_iter().for_each(|index| kept_at[index] += 1);
         }
-        // Each place in 1/3 of 3,000 draws, standard deviation 26.
+        // Each question in 1/3 of 3,000 draws, standard deviation 26.
         assert!(kept_at.iter().all(|&n| (n - 1000).abs() < 130), "{kept_at:?}");
 
         let mut all =

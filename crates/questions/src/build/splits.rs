@@ -61,6 +61,14 @@ impl SplitFile {
         Ok(Self { path: path.to_owned(), books })
     }
 
+    /// The splits of books that are named one by one; `path` is for errors alone.
+    pub fn of_books(path: &Path, books: impl IntoIterator<Item = (String, Split)>) -> Self {
+        let numbered = (1..).zip(books);
+        let named =
+            numbered.map(|(line, (name, split))| (book_name(&name).to_owned(), (line, split)));
+        Self { path: path.to_owned(), books: named.collect() }
+    }
+
     /// The split of a book.
     ///
     /// # Errors
@@ -83,8 +91,8 @@ fn book_name(file: &str) -> &str {
 /// Draws a split for each book from the seed; the order of the names does not matter.
 ///
 /// Chosen: of three and more books, a tenth, and one at least, is for validation, as many for test, and the
-/// rest for training. Two books are one for training and one for test. One book is for test: whoever builds
-/// questions from a single book wants to ask them.
+/// rest for training. Two books are one for training and one for test. One book is for test: questions
+/// from a single book are wanted for asking.
 pub fn draw_splits(names: &[&str], seed: u64) -> Vec<Split> {
     let tenth = (names.len() + 5) / 10;
     let (n_valid, n_test) = match names.len() {

@@ -1,8 +1,8 @@
 //! What all readers share: the fields of a question, one question after the other → [`QuestionSet`].
 //!
 //! The contexts of neighbouring questions overlap (§2: every sentence from the 21st on is a query), so a
-//! context is laid over the one before it, and only sentences that are new are split into words. That is
-//! what makes reading fast, and it stores the text of a book once a file.
+//! context is aligned with the one before it, and only sentences that are new are split into words. That is
+//! what makes reading fast, and the text of a book is stored once per file.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,16 +16,16 @@ use crate::{BookText, NewQuestion, OpenOptions, QuestionSet, Split, Warnings, Wo
 /// A question as a file has it, but for its context.
 pub(crate) struct Fields<'a, Candidates> {
     pub query: &'a str,
-    /// Empty ones are counted and left out.
+    /// Empty ones are recorded and left out.
     pub candidates: Candidates,
     pub answer: Option<&'a str>,
-    /// What the file itself says; what it leaves open, the options say.
+    /// What the file itself says; what it does not say, the options may.
     pub class: Option<WordClass>,
     pub split: Option<Split>,
     pub book: Option<&'a str>,
 }
 
-/// A sentence that is not UTF-8, as a place in the context.
+/// A sentence that is not UTF-8, as an index into the context.
 pub(crate) struct NotUtf8(pub usize);
 
 /// Gathers questions into a set.
@@ -75,8 +75,8 @@ impl<'o> Assembler<'o> {
             .unwrap_or(stored);
         let known = sentences.len().min(stored - start);
         let first = self.set.n_sentences() - stored + start;
-        for (place, bytes) in sentences.iter().enumerate().skip(known) {
-            let text = std::str::from_utf8(bytes).map_err(|_| NotUtf8(place))?;
+        for (index, bytes) in sentences.iter().enumerate().skip(known) {
+            let text = std::str::from_utf8(bytes).map_err(|_| NotUtf8(index))?;
             self.text_bytes += text.len() as u64 + 1;
             // Separate from the call below, because both borrow the set.
             self.query.clear();
@@ -118,22 +118,15 @@ impl<'o> Assembler<'o> {
             split,
             book,
         })?;
-        if fields.candidates.clone().any(str::is_empty) {
-            self.warnings.empty_candidate_fields += 1;
-            // A candidate with a bar in it has no CBT text, so there is no field to keep.
-            if !fields.candidates.clone().any(|candidate| candidate.contains('|')) {
-                let field = fields.candidates.collect::<Vec<_>>().join("|");
-                self.set.set_raw_candidates(question, field);
-            }
-        }
+        self.warnings.empty_fields.record(question, fields.candidates);
         Ok(())
     }
 
     fn answer(&self, answer: Option<&str>) -> Result<Option<usize>, LineError> {
         let Some(answer) = answer else { return Ok(None) };
         let word = self.set.vocabulary().get(answer);
-        let place = self.candidates.iter().position(|&candidate| Some(candidate) == word);
-        place.map(Some).ok_or_else(|| {
+        let index = self.candidates.iter().position(|&candidate| Some(candidate) == word);
+        index.map(Some).ok_or_else(|| {
             let candidates = self.candidates.iter().map(|&word| self.set.vocabulary().word(word));
             LineError::AnswerNotAmongCandidates {
                 answer: answer.to_owned(),
@@ -149,7 +142,7 @@ impl<'o> Assembler<'o> {
     }
 }
 
-/// The text of the last sentences stored, to lay the next context over.
+/// The text of the last sentences stored, to align the next context with.
 #[derive(Default)]
 struct RecentSentences {
     text: Vec<u8>,
@@ -196,16 +189,16 @@ mod tests {
     fn contexts(of: &[&[&str]]) -> (Vec<Range<usize>>, QuestionSet) {
         let options = OpenOptions::default();
         let mut assembler = Assembler::new(&options);
-        let place = |sentences: &&[&str]| {
+        let range = |sentences: &&[&str]| {
             let bytes: Vec<&[u8]> = sentences.iter().map(|sentence| sentence.as_bytes()).collect();
             assembler.context(&bytes).ok().unwrap()
         };
-        (of.iter().map(place).collect(), assembler.finish().0)
+        (of.iter().map(range).collect(), assembler.finish().0)
     }
 
     #[test]
     fn overlapping_contexts_share_their_sentences() {
-        let (places, set) = contexts(&[
+        let (ranges, set) = contexts(&[
             &["a", "b", "c"],
             &["a", "b", "c"],
             &["b", "c", "d"],
@@ -213,14 +206,14 @@ mod tests {
             &["y", "z"],
             &[],
         ]);
-        assert_eq!(places, [0..3, 0..3, 1..4, 4..7, 5..7, 5..5]);
+        assert_eq!(ranges, [0..3, 0..3, 1..4, 4..7, 5..7, 5..5]);
         assert_eq!(set.n_sentences(), 7);
     }
 
     #[test]
     fn a_repeated_sentence_does_not_mislead() {
-        let (places, set) = contexts(&[&["a", "a", "b"], &["a", "b", "c"], &["a", "c", "c"]]);
-        assert_eq!(places, [0..3, 1..4, 4..7]);
+        let (ranges, set) = contexts(&[&["a", "a", "b"], &["a", "b", "c"], &["a", "c", "c"]]);
+        assert_eq!(ranges, [0..3, 1..4, 4..7]);
         assert_eq!(set.sentence(4), set.sentence(0));
     }
 
@@ -230,8 +223,8 @@ mod tests {
         let numbered: Vec<String> = (0..12).map(|number| format!("{long}{number}")).collect();
         let sentences: Vec<&str> = numbered.iter().map(String::as_str).collect();
         let windows: Vec<&[&str]> = sentences.windows(3).collect();
-        let (places, set) = contexts(&windows);
-        assert_eq!(places, (0..10).map(|start| start..start + 3).collect::<Vec<_>>());
+        let (ranges, set) = contexts(&windows);
+        assert_eq!(ranges, (0..10).map(|start| start..start + 3).collect::<Vec<_>>());
         assert_eq!(set.n_sentences(), 12);
     }
 }

@@ -9,8 +9,7 @@
 //!
 //! Any number of context sentences, the query last, and an empty line. Words are split on single spaces.
 //! An answer that is not known is empty. The format holds neither class, split nor book of a question.
-//! Four released questions have candidate lists that end in `||`: they are read, counted in [`Warnings`]
-//! and written back unchanged.
+//! Four released questions have candidate lists that end in `||`: see [`EmptyFields`].
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::ops::Range;
@@ -20,7 +19,7 @@ use crate::error::LineError;
 use crate::error::{At, Error, Result};
 use crate::formats::assemble::{Assembler, Fields, NotUtf8};
 use crate::formats::sentence;
-use crate::{OpenOptions, QuestionSet, Warnings};
+use crate::{EmptyFields, OpenOptions, QuestionSet, Warnings};
 
 /// Reads CBT text; `path` is for messages alone.
 ///
@@ -37,7 +36,7 @@ pub fn read(
         return Ok(assembler.finish());
     }
     loop {
-        let question = lines.next_question().map_err(|problem| problem.at(path, lines.line))?;
+        let question = lines.next_question().map_err(|error| error.at(path, lines.line))?;
         let Some(question) = question else { return Ok(assembler.finish()) };
         let error =
             |line, error| Error::Malformed { path: path.to_owned(), at: At::Line(line), error };
@@ -46,7 +45,7 @@ pub fn read(
         let query_line = question.first_line + sentences.len();
         let context = assembler
             .context(&sentences)
-            .map_err(|NotUtf8(place)| error(question.first_line + place, LineError::NotUtf8))?;
+            .map_err(|NotUtf8(index)| error(question.first_line + index, LineError::NotUtf8))?;
         let fields =
             fields(&lines.text[question.query]).map_err(|found| error(query_line, found))?;
         assembler.push(context, fields).map_err(|found| error(query_line, found))?;
@@ -81,10 +80,10 @@ struct QuestionLines {
     query: Range<usize>,
 }
 
-/// Hands out a file question by question.
+/// Reads a file question by question.
 struct Lines<R> {
     input: BufReader<R>,
-    /// The lines of the question at hand.
+    /// The lines of the current question.
     text: Vec<u8>,
     /// The number of the last line read.
     line: usize,
@@ -92,17 +91,18 @@ struct Lines<R> {
     numbers: Vec<String>,
 }
 
-enum Problem {
-    LineError(LineError),
-    Read(std::io::Error),
+/// Why the next question could not be read.
+enum ReadError {
+    Line(LineError),
+    Io(std::io::Error),
 }
 
-impl Problem {
+impl ReadError {
     fn at(self, path: &Path, line: usize) -> Error {
         let path = path.to_owned();
         match self {
-            Problem::LineError(error) => Error::Malformed { path, at: At::Line(line), error },
-            Problem::Read(cause) => Error::Read { path, cause },
+            ReadError::Line(error) => Error::Malformed { path, at: At::Line(line), error },
+            ReadError::Io(cause) => Error::Read { path, cause },
         }
     }
 }
@@ -113,18 +113,17 @@ impl<R: Read> Lines<R> {
         Self { input, text: Vec::new(), line: 0, numbers: Vec::new() }
     }
 
-    fn next_question(&mut self) -> Result<Option<QuestionLines>, Problem> {
+    fn next_question(&mut self) -> Result<Option<QuestionLines>, ReadError> {
         self.text.clear();
         let first_line = self.line + 1;
         let mut sentences = Vec::with_capacity(20);
         loop {
             let Some(line) = self.next_line()? else {
-                return match sentences.is_empty() {
-                    true => Ok(None),
-                    false => Err(Problem::LineError(LineError::Cut {
-                        expected: "the query and its candidates",
-                    })),
-                };
+                if sentences.is_empty() {
+                    return Ok(None);
+                }
+                let expected = "the query and its candidates";
+                return Err(ReadError::Line(LineError::Cut { expected }));
             };
             let content = self.after_number(line, sentences.len() + 1)?;
             if self.text[content.clone()].contains(&b'\t') {
@@ -136,19 +135,23 @@ impl<R: Read> Lines<R> {
     }
 
     /// The next line without its end; none at the end of the file.
-    fn next_line(&mut self) -> Result<Option<Range<usize>>, Problem> {
+    fn next_line(&mut self) -> Result<Option<Range<usize>>, ReadError> {
         let start = self.text.len();
-        let length = self.input.read_until(b'\n', &mut self.text).map_err(Problem::Read)?;
+        let length = self.input.read_until(b'\n', &mut self.text).map_err(ReadError::Io)?;
         self.line += 1;
         match &self.text[start..] {
             [] => Ok(None),
-            [.., b'\r', b'\n'] => Err(Problem::LineError(LineError::CarriageReturn)),
+            [.., b'\r', b'\n'] => Err(ReadError::Line(LineError::CarriageReturn)),
             [.., b'\n'] => Ok(Some(start..start + length - 1)),
-            _ => Err(Problem::LineError(LineError::Cut { expected: "the end of the line" })),
+            _ => Err(ReadError::Line(LineError::Cut { expected: "the end of the line" })),
         }
     }
 
-    fn after_number(&mut self, line: Range<usize>, number: usize) -> Result<Range<usize>, Problem> {
+    fn after_number(
+        &mut self,
+        line: Range<usize>,
+        number: usize,
+    ) -> Result<Range<usize>, ReadError> {
         if self.numbers.len() < number {
             self.numbers.push(format!("{number} "));
         }
@@ -159,16 +162,16 @@ impl<R: Read> Lines<R> {
         }
         let found = content.split(|&byte| byte == b' ').next().unwrap_or_default();
         let found = String::from_utf8_lossy(found).into_owned();
-        Err(Problem::LineError(LineError::Numbering { expected: number, found }))
+        Err(ReadError::Line(LineError::Numbering { expected: number, found }))
     }
 
-    /// The end of the file is as good as an empty line: nothing of the question is lost.
-    fn expect_empty_line(&mut self) -> Result<(), Problem> {
+    /// Skips the empty line after a question; the end of the file will do too, since nothing of the question is lost.
+    fn expect_empty_line(&mut self) -> Result<(), ReadError> {
         let end = self.text.len();
         match self.next_line()? {
             Some(line) if !line.is_empty() => {
                 let found = String::from_utf8_lossy(&self.text[line]).into_owned();
-                Err(Problem::LineError(LineError::AfterQuery { found }))
+                Err(ReadError::Line(LineError::AfterQuery { found }))
             }
             _ => {
                 self.text.truncate(end);
@@ -185,6 +188,7 @@ impl<R: Read> Lines<R> {
 /// or, as a candidate, a bar; [`Error::Write`].
 pub fn write(
     set: &QuestionSet,
+    empty_fields: &EmptyFields,
     questions: &[usize],
     output: &mut impl Write,
     path: &Path,
@@ -198,7 +202,8 @@ pub fn write(
             question: question + 1,
             word: word.to_owned(),
         };
-        format_question(set, question, &mut text).map_err(|word| unwritable(&word))?;
+        format_question(set, empty_fields, question, &mut text)
+            .map_err(|word| unwritable(&word))?;
         output
             .write_all(text.as_bytes())
             .map_err(|cause| Error::Write { path: path.to_owned(), cause })?;
@@ -206,8 +211,13 @@ pub fn write(
     Ok(())
 }
 
-/// Appends a question; gives the word, sentence or field that the format can't hold.
-fn format_question(set: &QuestionSet, question: usize, text: &mut String) -> Result<(), String> {
+/// Appends a question; returns the word, sentence or field that the format cannot hold as an error.
+fn format_question(
+    set: &QuestionSet,
+    empty_fields: &EmptyFields,
+    question: usize,
+    text: &mut String,
+) -> Result<(), String> {
     let context = set.context(question);
     let query_number = context.len() + 1;
     let lines = context
@@ -231,17 +241,14 @@ fn format_question(set: &QuestionSet, question: usize, text: &mut String) -> Res
         .iter()
         .map(|&word| set.vocabulary().word(word))
         .collect();
-    let field = match set.candidate_field(question) {
-        Some(field) => field.to_owned(),
-        None => candidates.join("|"),
-    };
     if let Some(odd) = candidates.iter().find(|word| word.is_empty() || word.contains('|')) {
         return Err((*odd).to_owned());
     }
+    let field = empty_fields.restore(question, &candidates).join("|");
     if field.contains(['\n', '\t']) || field.ends_with('\r') {
         return Err(field);
     }
-    let answer = set.example(question).answer.map_or("", |place| candidates[place]);
+    let answer = set.example(question).answer.map_or("", |index| candidates[index]);
     text.extend([answer, "\t\t", &field, "\n\n"]);
     Ok(())
 }
@@ -271,18 +278,18 @@ mod tests {
         read(text, Path::new("bears.txt"), &OpenOptions::default())
     }
 
-    fn written(set: &QuestionSet) -> Result<String> {
+    fn written(set: &QuestionSet, empty_fields: &EmptyFields) -> Result<String> {
         let all: Vec<usize> = (0..set.len()).collect();
         let mut bytes = Vec::new();
-        write(set, &all, &mut bytes, Path::new("out.txt"))?;
+        write(set, empty_fields, &all, &mut bytes, Path::new("out.txt"))?;
         Ok(String::from_utf8(bytes).unwrap())
     }
 
     #[test]
     fn a_file_is_written_back_byte_for_byte() {
         let (set, warnings) = parse(BEARS.as_bytes()).unwrap();
-        assert_eq!(written(&set).unwrap(), BEARS);
-        assert_eq!(warnings.empty_candidate_fields, 1);
+        assert_eq!(written(&set, &warnings.empty_fields).unwrap(), BEARS);
+        assert_eq!(warnings.empty_fields.len(), 1);
         assert_eq!(set.n_sentences(), 3, "the second context overlaps the first");
         assert_eq!(set.example(1).question.candidates.len(), 2);
         assert_eq!(
@@ -293,8 +300,8 @@ mod tests {
 
     #[test]
     fn the_last_empty_line_may_be_missing() {
-        let (set, _) = parse(BEARS.strip_suffix('\n').unwrap().as_bytes()).unwrap();
-        assert_eq!(written(&set).unwrap(), BEARS);
+        let (set, warnings) = parse(BEARS.strip_suffix('\n').unwrap().as_bytes()).unwrap();
+        assert_eq!(written(&set, &warnings.empty_fields).unwrap(), BEARS);
     }
 
     #[test]
@@ -487,20 +494,22 @@ mod tests {
             error: out.txt: question 2 cannot be written as CBT text: it holds `Mother Bear`
             hint: write it as the compact form, which holds any text
         "#]]
-        .assert_eq(&error_text(&written(&set).unwrap_err()));
+        .assert_eq(&error_text(&written(&set, &EmptyFields::default()).unwrap_err()));
         let candidates = &[bear, barred];
         barred_set.push(crate::NewQuestion { context: 0..1, candidates, ..question }).unwrap();
         expect![[r#"
             error: out.txt: question 2 cannot be written as CBT text: it holds `bear|bears`
             hint: write it as the compact form, which holds any text
         "#]]
-        .assert_eq(&error_text(&written(&barred_set).unwrap_err()));
+        .assert_eq(&error_text(&written(&barred_set, &EmptyFields::default()).unwrap_err()));
     }
 
     #[test]
     fn a_full_disk_is_an_error_that_names_the_file() {
         let mut disk = SmallDisk { inner: Vec::new(), room: 100 };
-        let error = write(&bears(3), &[0, 1, 2], &mut disk, Path::new("out.txt")).unwrap_err();
+        let none = EmptyFields::default();
+        let error =
+            write(&bears(3), &none, &[0, 1, 2], &mut disk, Path::new("out.txt")).unwrap_err();
         expect![[r#"
             error: out.txt: cannot be written: no storage space
             hint: free some space on the disk of `out.txt`, or choose another place
@@ -510,16 +519,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(set in sets()) {
-            match written(&set) {
+        fn what_is_written_is_read_back((set, empty_fields) in sets()) {
+            match written(&set, &empty_fields) {
                 Ok(text) => {
-                    let (read, _) = parse(text.as_bytes()).unwrap();
+                    let (read, warnings) = parse(text.as_bytes()).unwrap();
                     let mut expected = spelt(&set);
                     for question in &mut expected {
                         (question.class, question.split, question.book) = (None, None, None);
                     }
                     prop_assert_eq!(spelt(&read), expected);
-                    prop_assert_eq!(written(&read).unwrap(), text);
+                    prop_assert_eq!(&warnings.empty_fields, &empty_fields);
+                    prop_assert_eq!(written(&read, &empty_fields).unwrap(), text);
                 }
                 Err(error) => prop_assert!(matches!(error, Error::Unwritable { .. }), "{}", error),
             }
@@ -527,8 +537,8 @@ mod tests {
 
         #[test]
         fn no_bytes_make_the_reader_panic(text in "[1-3 a|\tX\n]{0,40}(XXXXX)?[\t|ab\n]{0,20}") {
-            if let Ok((set, _)) = parse(text.as_bytes()) {
-                let written = written(&set).unwrap();
+            if let Ok((set, warnings)) = parse(text.as_bytes()) {
+                let written = written(&set, &warnings.empty_fields).unwrap();
                 prop_assert_eq!(written.trim_end_matches('\n'), text.trim_end_matches('\n'));
             }
         }

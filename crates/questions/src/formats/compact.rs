@@ -23,10 +23,11 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::error::{Error, LineError, Result};
-use crate::formats::base128::{Cursor, Damage, put, put_text};
+use crate::formats::base128::{Cursor, DecodeError, put, put_text};
 use crate::formats::output::{write_file, write_folder};
 use crate::{
-    BLANK, BookText, Example, NewQuestion, OpenOptions, Question, QuestionSet, Split, WordClass,
+    BLANK, BookText, EmptyFields, Example, NewQuestion, OpenOptions, Question, QuestionSet, Split,
+    Warnings, WordClass, WriteOptions,
 };
 
 /// The version of the form that is written, and the only one that is read.
@@ -45,14 +46,14 @@ pub(crate) fn is_part(name: &str) -> bool {
     name == MANIFEST || FILES.contains(&name)
 }
 
-/// Writes a set as a folder; `extra` joins the manifest's own `[set]` at top level.
+/// Writes a set as a folder; [`WriteOptions::manifest`] joins the manifest's own `[set]` at top level.
 ///
 /// # Errors
-/// [`Error::Exists`], [`Error::ForeignFolder`] or [`Error::Write`]; then nothing is left behind.
-pub fn write(set: &QuestionSet, folder: &Path, extra: Table, overwrite: bool) -> Result<()> {
-    write_folder(folder, overwrite, is_part, |inside| {
-        let contents = encode(set);
-        let manifest = Manifest::new(set, &contents, extra).to_text();
+/// [`Error::Exists`], [`Error::ForeignFolder`] or [`Error::Write`]; then nothing is written.
+pub fn write(set: &QuestionSet, folder: &Path, options: &WriteOptions) -> Result<()> {
+    write_folder(folder, options.overwrite, is_part, |inside| {
+        let contents = encode(set, &options.empty_fields);
+        let manifest = Manifest::new(set, &contents, options.manifest.clone()).to_text();
         let named = FILES.into_iter().zip(contents).chain([(MANIFEST, manifest.into_bytes())]);
         for (name, bytes) in named {
             write_file(&inside.join(name), false, |file| {
@@ -64,7 +65,7 @@ pub fn write(set: &QuestionSet, folder: &Path, extra: Table, overwrite: bool) ->
     })
 }
 
-/// What `manifest.toml` says.
+/// The contents of `manifest.toml`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// What the form itself needs.
@@ -89,7 +90,7 @@ pub struct Contents {
 /// A file of the form, as its manifest describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEntry {
-    /// Its length.
+    /// The length of the file.
     pub bytes: u64,
     /// As `sha256sum` prints it.
     pub sha256: String,
@@ -139,7 +140,7 @@ pub fn read_manifest(folder: &Path) -> Result<Manifest> {
 ///
 /// # Errors
 /// [`Error::Read`], [`Error::Version`] or [`Error::Damaged`].
-pub fn read(folder: &Path, options: &OpenOptions) -> Result<QuestionSet> {
+pub fn read(folder: &Path, options: &OpenOptions) -> Result<(QuestionSet, Warnings)> {
     let manifest = read_manifest(folder)?;
     let read = |name: &str| {
         let path = folder.join(name);
@@ -164,42 +165,47 @@ pub fn read(folder: &Path, options: &OpenOptions) -> Result<QuestionSet> {
     let ids = manifest.set.files.contains_key(IDS).then(|| read(IDS)).transpose()?;
     let damaged = |name: &str| {
         let path = folder.join(name);
-        move |damage: Damage| Error::Damaged { path, reason: damage.to_string() }
+        move |error: DecodeError| Error::Damaged { path, reason: error.to_string() }
     };
     let mut set = decode_text(&text).map_err(damaged(TEXT))?;
-    let kept = decode_questions(&mut set, &questions, options).map_err(damaged(QUESTIONS))?;
+    let (kept, empty_fields) =
+        decode_questions(&mut set, &questions, options).map_err(damaged(QUESTIONS))?;
     if let Some(ids) = ids {
         decode_ids(&mut set, &ids, &kept).map_err(damaged(IDS))?;
     }
-    Ok(set)
+    Ok((set, Warnings { empty_fields, ..Warnings::default() }))
 }
 
 /// The contents of `text.bin`, `questions.bin` and `ids.bin`.
-pub fn encode(set: &QuestionSet) -> [Vec<u8>; 3] {
+pub fn encode(set: &QuestionSet, empty_fields: &EmptyFields) -> [Vec<u8>; 3] {
     // Ids are hashed on the other threads while this one writes numbers.
-    let numbers = || (encode_text(set), encode_questions(set));
+    let numbers = || (encode_text(set), encode_questions(set, empty_fields));
     let ((text, questions), ids) = rayon::join(numbers, || set.hashes().concat());
     [text, questions, ids]
 }
 
-/// The set that [`encode`] was given; without `ids.bin`, ids are computed when they are needed.
+/// The set and the empty fields that [`encode`] was given; without `ids.bin`, ids are computed when they are needed.
 ///
 /// # Errors
-/// [`Damage`] if the bytes are not those of a set.
-pub fn decode(text: &[u8], questions: &[u8], ids: Option<&[u8]>) -> Result<QuestionSet, Damage> {
+/// [`DecodeError`] if the bytes are not those of a set.
+pub fn decode(
+    text: &[u8],
+    questions: &[u8],
+    ids: Option<&[u8]>,
+) -> Result<(QuestionSet, EmptyFields), DecodeError> {
     let mut set = decode_text(text)?;
-    let kept = decode_questions(&mut set, questions, &OpenOptions::default())?;
+    let (kept, empty_fields) = decode_questions(&mut set, questions, &OpenOptions::default())?;
     if let Some(ids) = ids {
         decode_ids(&mut set, ids, &kept)?;
     }
-    Ok(set)
+    Ok((set, empty_fields))
 }
 
 /// Gives the questions of a set their ids; `kept` says for each question of the file whether it is in the set.
-fn decode_ids(set: &mut QuestionSet, bytes: &[u8], kept: &[bool]) -> Result<(), Damage> {
+fn decode_ids(set: &mut QuestionSet, bytes: &[u8], kept: &[bool]) -> Result<(), DecodeError> {
     let (hashes, rest) = bytes.as_chunks::<8>();
     if !rest.is_empty() || hashes.len() != kept.len() {
-        return Err(Damage("it does not hold 8 bytes per question"));
+        return Err(DecodeError("it does not hold 8 bytes per question"));
     }
     let hashes = hashes.iter().zip(kept).filter(|(_, is_kept)| **is_kept);
     set.set_hashes(hashes.map(|(hash, _)| *hash).collect());
@@ -217,20 +223,20 @@ fn encode_text(set: &QuestionSet) -> Vec<u8> {
     put(&mut bytes, set.books().len());
     for book in set.books() {
         put_text(&mut bytes, &book.name);
-        put(&mut bytes, number_of(book.split, &Split::ALL));
+        put(&mut bytes, code_of(book.split, &Split::ALL));
         put(&mut bytes, book.sentences.start);
         put(&mut bytes, book.sentences.len());
     }
     bytes
 }
 
-fn decode_text(bytes: &[u8]) -> Result<QuestionSet, Damage> {
+fn decode_text(bytes: &[u8]) -> Result<QuestionSet, DecodeError> {
     let mut cursor = Cursor::new(bytes);
     let mut set = QuestionSet::default();
     for number in 0..cursor.length()? {
         let word = set.intern(cursor.text()?);
         if word.index() != number {
-            return Err(Damage(
+            return Err(DecodeError(
                 "a word of the vocabulary is there twice, or `XXXXX` is not the first",
             ));
         }
@@ -242,7 +248,7 @@ fn decode_text(bytes: &[u8]) -> Result<QuestionSet, Damage> {
     }
     for _ in 0..cursor.length()? {
         let name = cursor.text()?.to_owned();
-        let split = at_number(cursor.number()?, &Split::ALL)?;
+        let split = value_of(cursor.number()?, &Split::ALL)?;
         let sentences = cursor.range(set.n_sentences())?;
         set.push_book(BookText { name, split, sentences });
     }
@@ -250,13 +256,13 @@ fn decode_text(bytes: &[u8]) -> Result<QuestionSet, Damage> {
     Ok(set)
 }
 
-fn encode_questions(set: &QuestionSet) -> Vec<u8> {
+fn encode_questions(set: &QuestionSet, empty_fields: &EmptyFields) -> Vec<u8> {
     let mut bytes = Vec::new();
     put(&mut bytes, set.len());
     for (index, example) in set.examples().enumerate() {
         let context = set.context(index);
-        put(&mut bytes, number_of(example.class, &WordClass::ALL));
-        put(&mut bytes, number_of(example.split, &Split::ALL));
+        put(&mut bytes, code_of(example.class, &WordClass::ALL));
+        put(&mut bytes, code_of(example.split, &Split::ALL));
         put(&mut bytes, set.book(index).map_or(0, |book| book + 1));
         put(&mut bytes, context.start);
         put(&mut bytes, context.len());
@@ -268,7 +274,13 @@ fn encode_questions(set: &QuestionSet) -> Vec<u8> {
         }
         put_words(&mut bytes, example.question.candidates);
         put(&mut bytes, example.answer.map_or(0, |answer| answer + 1));
-        put_text(&mut bytes, set.candidate_field(index).unwrap_or_default());
+        if empty_fields.is_empty() {
+            put_text(&mut bytes, "");
+        } else {
+            let candidates = words_of(set, example.question.candidates);
+            let field = empty_fields.as_text(index, &candidates);
+            put_text(&mut bytes, &field.unwrap_or_default());
+        }
     }
     bytes
 }
@@ -286,17 +298,18 @@ fn query_follows_context(set: &QuestionSet, next: usize, example: &Example<'_>) 
     }
 }
 
-/// Adds the questions that `options` ask for; returns which they are.
+/// Adds the questions that `options` ask for; returns which they are, and their empty fields.
 fn decode_questions(
     set: &mut QuestionSet,
     bytes: &[u8],
     options: &OpenOptions,
-) -> Result<Vec<bool>, Damage> {
+) -> Result<(Vec<bool>, EmptyFields), DecodeError> {
     let mut cursor = Cursor::new(bytes);
+    let mut empty_fields = EmptyFields::default();
     let (mut query, mut candidates, mut kept) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..cursor.length()? {
-        let class = at_number(cursor.number()?, &WordClass::ALL)?.or(options.class);
-        let split = at_number(cursor.number()?, &Split::ALL)?.or(options.split);
+        let class = value_of(cursor.number()?, &WordClass::ALL)?.or(options.class);
+        let split = value_of(cursor.number()?, &Split::ALL)?.or(options.split);
         let book = cursor.number()?.checked_sub(1);
         let context = cursor.range(set.n_sentences())?;
         match cursor.number()?.checked_sub(1) {
@@ -306,9 +319,9 @@ fn decode_questions(
                     query.extend_from_slice(set.sentence(context.end));
                 }
                 if query.len() > LONGEST_REFERENCE {
-                    return Err(Damage("a query refers to a sentence that is too long"));
+                    return Err(DecodeError("a query refers to a sentence that is too long"));
                 }
-                *query.get_mut(blank).ok_or(Damage("a blank is outside its query"))? = BLANK;
+                *query.get_mut(blank).ok_or(DecodeError("a blank is outside its query"))? = BLANK;
             }
             None => take_words(&mut cursor, set, &mut query)?,
         }
@@ -324,20 +337,24 @@ fn decode_questions(
             set.push(NewQuestion { context, query, candidates, answer, class, split, book });
         let question = question.map_err(|error| match error {
             LineError::OutOfRange { .. } => {
-                Damage("a question has an answer or a book that is not there")
+                DecodeError("a question has an answer or a book that is not there")
             }
-            _ => Damage("a question breaks the rules of §2"),
+            _ => DecodeError("a question breaks the rules of §2"),
         })?;
         if !field.is_empty() {
-            let filled = field.split('|').filter(|candidate| !candidate.is_empty());
-            if !filled.eq(candidates.iter().map(|&word| set.vocabulary().word(word))) {
-                return Err(Damage("a candidate field is not that of its candidates"));
+            empty_fields.record(question, field.split('|'));
+            if empty_fields.as_text(question, &words_of(set, candidates)).as_deref() != Some(field)
+            {
+                return Err(DecodeError("a candidate field is not that of its candidates"));
             }
-            set.set_raw_candidates(question, field.to_owned());
         }
     }
     cursor.end()?;
-    Ok(kept)
+    Ok((kept, empty_fields))
+}
+
+fn words_of<'s>(set: &'s QuestionSet, words: &[WordId]) -> Vec<&'s str> {
+    words.iter().map(|&word| set.vocabulary().word(word)).collect()
 }
 
 fn put_words(bytes: &mut Vec<u8>, words: &[WordId]) {
@@ -349,30 +366,30 @@ fn take_words(
     cursor: &mut Cursor<'_>,
     set: &QuestionSet,
     words: &mut Vec<WordId>,
-) -> Result<(), Damage> {
+) -> Result<(), DecodeError> {
     words.clear();
     for _ in 0..cursor.length()? {
         let word = cursor.number()?;
         if word >= set.vocabulary().len() {
-            return Err(Damage("a word is not in the vocabulary"));
+            return Err(DecodeError("a word is not in the vocabulary"));
         }
         words.push(WordId(word as u32));
     }
     Ok(())
 }
 
-/// 0 for none, else the place in the list from 1.
-fn number_of<T: PartialEq>(value: Option<T>, all: &[T]) -> usize {
+/// 0 for none, else the position in the list, from 1.
+fn code_of<T: PartialEq>(value: Option<T>, all: &[T]) -> usize {
     value
         .and_then(|value| all.iter().position(|other| *other == value))
-        .map_or(0, |place| place + 1)
+        .map_or(0, |index| index + 1)
 }
 
-fn at_number<T: Copy>(number: usize, all: &[T]) -> Result<Option<T>, Damage> {
+fn value_of<T: Copy>(number: usize, all: &[T]) -> Result<Option<T>, DecodeError> {
     match number.checked_sub(1) {
         None => Ok(None),
-        Some(place) => {
-            all.get(place).copied().map(Some).ok_or(Damage("a class or split is not there"))
+        Some(index) => {
+            all.get(index).copied().map(Some).ok_or(DecodeError("a class or split is not there"))
         }
     }
 }
@@ -389,7 +406,7 @@ mod tests {
     fn error_after(change: impl FnOnce(&Path)) -> String {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bears");
-        write(&bears(3), &path, Table::new(), false).unwrap();
+        write(&bears(3), &path, &WriteOptions::default()).unwrap();
         change(&path);
         let error = read(&path, &OpenOptions::default()).unwrap_err();
         error_text(&error).replace(folder.path().to_str().unwrap(), "…")
@@ -399,8 +416,9 @@ mod tests {
     fn the_manifest_holds_counts_hashes_and_what_the_maker_adds() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bears");
-        let extra: Table = "seed = 1\n[inputs]\n\"bears.txt\" = \"ab12\"".parse().unwrap();
-        write(&bears(3), &path, extra, false).unwrap();
+        let manifest: Table = "seed = 1\n[inputs]\n\"bears.txt\" = \"ab12\"".parse().unwrap();
+        let options = WriteOptions { manifest, ..WriteOptions::default() };
+        write(&bears(3), &path, &options).unwrap();
         expect![[r#"
             seed = 1
 
@@ -429,7 +447,7 @@ mod tests {
         .assert_eq(&fs::read_to_string(path.join(MANIFEST)).unwrap());
         let manifest = read_manifest(&path).unwrap();
         assert_eq!(manifest.extra["inputs"]["bears.txt"].as_str(), Some("ab12"));
-        assert_eq!(spelt(&read(&path, &OpenOptions::default()).unwrap()), spelt(&bears(3)));
+        assert_eq!(spelt(&read(&path, &OpenOptions::default()).unwrap().0), spelt(&bears(3)));
     }
 
     #[test]
@@ -437,9 +455,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bears");
         let set = bears(3);
-        write(&set, &path, Table::new(), false).unwrap();
+        write(&set, &path, &WriteOptions::default()).unwrap();
         fs::write(path.join("notes.txt"), "to do").unwrap();
-        let open = || read(&path, &OpenOptions::default()).unwrap();
+        let open = || read(&path, &OpenOptions::default()).unwrap().0;
         assert_eq!(open().all_ids(), set.all_ids());
         assert_eq!(open().fingerprint(), set.fingerprint());
 
@@ -509,11 +527,14 @@ mod tests {
     fn a_failure_leaves_the_old_form_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bears");
-        write(&bears(3), &path, Table::new(), false).unwrap();
-        assert!(matches!(write(&bears(4), &path, Table::new(), false), Err(Error::Exists { .. })));
-        assert_eq!(read(&path, &OpenOptions::default()).unwrap().len(), 3);
-        write(&bears(4), &path, Table::new(), true).unwrap();
-        assert_eq!(read(&path, &OpenOptions::default()).unwrap().len(), 4);
+        write(&bears(3), &path, &WriteOptions::default()).unwrap();
+        assert!(matches!(
+            write(&bears(4), &path, &WriteOptions::default()),
+            Err(Error::Exists { .. })
+        ));
+        assert_eq!(read(&path, &OpenOptions::default()).unwrap().0.len(), 3);
+        write(&bears(4), &path, &WriteOptions::overwrite(true)).unwrap();
+        assert_eq!(read(&path, &OpenOptions::default()).unwrap().0.len(), 4);
     }
 
     /// The set and its first question again, of which nothing is known but perhaps its split.
@@ -537,7 +558,7 @@ mod tests {
         let split = Some(Split::Train);
         let set = and_another(bears(2), split);
         let options = OpenOptions { only: Some(vec![Split::Train]), ..OpenOptions::default() };
-        let [text, questions, _] = encode(&set);
+        let [text, questions, _] = encode(&set, &EmptyFields::default());
         let mut read = decode_text(&text).unwrap();
         decode_questions(&mut read, &questions, &options).unwrap();
         assert_eq!((read.len(), read.example(0).split), (1, split));
@@ -549,8 +570,9 @@ mod tests {
         let (class, split) = (Some(WordClass::Verb), Some(Split::Test));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bears");
-        write(&set, &path, Table::new(), false).unwrap();
-        let set = read(&path, &OpenOptions { class, split, ..OpenOptions::default() }).unwrap();
+        write(&set, &path, &WriteOptions::default()).unwrap();
+        let options = OpenOptions { class, split, ..OpenOptions::default() };
+        let (set, _) = read(&path, &options).unwrap();
         assert_eq!(
             (set.example(0).class, set.example(0).split),
             (Some(WordClass::CommonNoun), Some(Split::Valid))
@@ -558,34 +580,41 @@ mod tests {
         assert_eq!((set.example(1).class, set.example(1).split), (class, split));
     }
 
-    fn decode_all(contents: &[Vec<u8>; 3]) -> Result<QuestionSet, Damage> {
+    fn decode_all(contents: &[Vec<u8>; 3]) -> Result<(QuestionSet, EmptyFields), DecodeError> {
         let [text, questions, ids] = contents;
         decode(text, questions, Some(ids))
     }
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back_whole(set in sets()) {
-            let read = decode_all(&encode(&set)).unwrap();
+        fn what_is_written_is_read_back_whole((set, empty_fields) in sets()) {
+            let contents = encode(&set, &empty_fields);
+            let (read, read_fields) = decode_all(&contents).unwrap();
             prop_assert_eq!(spelt(&read), spelt(&set));
+            prop_assert_eq!(&read_fields, &empty_fields);
             prop_assert_eq!(spelt_books(&read), spelt_books(&set));
             prop_assert_eq!(read.n_sentences(), set.n_sentences());
-            prop_assert_eq!(encode(&read), encode(&set));
+            prop_assert_eq!(encode(&read, &read_fields), contents);
         }
 
         #[test]
-        fn damage_is_no_panic(set in sets(), file in 0..3usize, at: prop::sample::Index, byte: u8) {
-            let mut contents = encode(&set);
-            let place = at.index(contents[file].len());
-            contents[file][place] = byte;
-            if let Ok(read) = decode_all(&contents) {
-                prop_assert_eq!(decode_all(&encode(&read)).map(|set| spelt(&set)), Ok(spelt(&read)));
+        fn damage_is_no_panic(
+            (set, empty_fields) in sets(), file in 0..3usize, at: prop::sample::Index, byte: u8,
+        ) {
+            let mut contents = encode(&set, &empty_fields);
+            let index = at.index(contents[file].len());
+            contents[file][index] = byte;
+            if let Ok((read, fields)) = decode_all(&contents) {
+                let again = decode_all(&encode(&read, &fields));
+                prop_assert_eq!(again.map(|(set, fields)| (spelt(&set), fields)), Ok((spelt(&read), fields)));
             }
         }
 
         #[test]
-        fn no_shorter_form_is_whole(set in sets(), file in 0..3usize, at: prop::sample::Index) {
-            let mut contents = encode(&set);
+        fn no_shorter_form_is_whole(
+            (set, empty_fields) in sets(), file in 0..3usize, at: prop::sample::Index,
+        ) {
+            let mut contents = encode(&set, &empty_fields);
             let length = at.index(contents[file].len());
             contents[file].truncate(length);
             prop_assert!(decode_all(&contents).is_err());

@@ -1,4 +1,4 @@
-//! JSON lines, one object a question: the columns of the public `cbt` data set, and ours.
+//! JSON lines, one object per question: the columns of the public `cbt` data set, and ours.
 //!
 //! | key | value |
 //! |---|---|
@@ -11,7 +11,7 @@
 //! | `split` | `train`, `valid` or `test`; null or absent |
 //! | `book` | the book's name; null or absent |
 //!
-//! Other keys are passed over. The running text of the books is not held.
+//! Other keys are ignored. The running text of the books is not held.
 
 use std::borrow::Cow;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -22,8 +22,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::LineError;
 use crate::error::{At, Error, Result};
 use crate::formats::assemble::{Assembler, Fields};
+use crate::formats::json::{Kind, parse};
 use crate::formats::sentence;
-use crate::{OpenOptions, QuestionSet, Split, Warnings, WordClass};
+use crate::{EmptyFields, OpenOptions, QuestionSet, Split, Warnings, WordClass};
 
 /// A question as JSON and Parquet have it: words joined to sentences.
 #[derive(Debug, Serialize, Deserialize)]
@@ -69,31 +70,37 @@ impl<'a> Row<'a> {
         )
     }
 
-    /// The row of a question; gives the word that could not be read back as it is.
-    pub(crate) fn of(set: &'a QuestionSet, question: usize, id: String) -> Result<Self, &'a str> {
+    /// The row of a question; the error is the word that would not be read back as it is.
+    pub(crate) fn of(
+        set: &'a QuestionSet,
+        empty_fields: &EmptyFields,
+        question: usize,
+        id: String,
+    ) -> Result<Self, &'a str> {
         let text = |words| {
             let mut text = String::new();
             sentence::join(set, words, &mut text).map(|()| Cow::Owned(text))
         };
-        let word = |&word| Cow::Borrowed(set.vocabulary().word(word));
-        let candidates: Vec<Cow<str>> =
-            set.example(question).question.candidates.iter().map(word).collect();
+        let example = set.example(question);
+        let candidates: Vec<&str> =
+            example.question.candidates.iter().map(|&word| set.vocabulary().word(word)).collect();
         if candidates.iter().any(|candidate| candidate.is_empty()) {
             return Err("");
         }
-        let context = set.context(question).map(|place| text(set.sentence(place)));
+        let context = set.context(question).map(|sentence| text(set.sentence(sentence)));
         Ok(Row {
             sentences: context.collect::<Result<_, _>>()?,
-            question: text(set.example(question).question.query)?,
-            answer: set.example(question).answer.map(|answer| candidates[answer].clone()),
-            options: match set.candidate_field(question) {
-                Some(field) => field.split('|').map(Cow::Borrowed).collect(),
-                None => candidates,
-            },
+            question: text(example.question.query)?,
+            answer: example.answer.map(|answer| candidates[answer].into()),
+            options: empty_fields
+                .restore(question, &candidates)
+                .into_iter()
+                .map(Cow::Borrowed)
+                .collect(),
             id,
-            class: set.example(question).class.map(|class| class.code().into()),
-            split: set.example(question).split.map(|split| split.code().into()),
-            book: set.book(question).map(|book| set.books()[book].name.as_str().into()),
+            class: example.class.map(|class| class.code().into()),
+            split: example.split.map(|split| split.code().into()),
+            book: example.book.map(Cow::Borrowed),
         })
     }
 }
@@ -143,14 +150,6 @@ pub fn read(
     Ok(assembler.finish())
 }
 
-/// What may stand under a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    List,
-    Text,
-    TextOrNone,
-}
-
 const KEYS: &[(&str, Kind)] = &[
     ("sentences", Kind::List),
     ("question", Kind::Text),
@@ -161,61 +160,18 @@ const KEYS: &[(&str, Kind)] = &[
     ("book", Kind::TextOrNone),
 ];
 
-/// A line as an object that has these keys.
-pub(crate) fn parse<'a, T: Deserialize<'a>>(
-    text: &'a str,
-    keys: &[(&'static str, Kind)],
-) -> Result<T, LineError> {
-    // A list of values in the right order would do for `serde`.
-    if !text.trim_ascii_start().starts_with('{') {
-        return Err(LineError::Json { reason: "it does not begin with `{`".to_owned() });
-    }
-    serde_json::from_str(text).map_err(|error| explain(text, &error, keys))
-}
-
-/// Which key of a line is wrong: a second, slower look at a line that could not be read.
-fn explain(text: &str, error: &serde_json::Error, keys: &[(&'static str, Kind)]) -> LineError {
-    use serde_json::Value;
-    // The place is a column: the line is the one that the message begins with.
-    let reason = error.to_string().replace(" at line 1 column ", " at column ");
-    let Ok(Value::Object(object)) = serde_json::from_str(text) else {
-        return LineError::Json { reason };
-    };
-    let is_list =
-        |value: &Value| value.as_array().is_some_and(|list| list.iter().all(Value::is_string));
-    let wrong = |&(key, expected): &(&'static str, Kind)| {
-        let value = object.get(key).unwrap_or(&Value::Null);
-        let (fits, expected) = match expected {
-            Kind::List => (is_list(value), "a list of strings"),
-            Kind::Text => (value.is_string(), "a string"),
-            Kind::TextOrNone => (value.is_string() || value.is_null(), "a string or null"),
-        };
-        (!fits).then(|| LineError::Value { key, expected, found: kind(value) })
-    };
-    keys.iter().find_map(wrong).unwrap_or(LineError::Json { reason })
-}
-
-fn kind(value: &serde_json::Value) -> String {
-    use serde_json::Value;
-    match value {
-        Value::Null => "nothing".to_owned(),
-        Value::Bool(_) | Value::Number(_) => format!("`{value}`"),
-        Value::String(_) => "a string".to_owned(),
-        Value::Array(list) => match list.iter().find(|element| !element.is_string()) {
-            Some(element) => format!("a list with {} in it", kind(element)),
-            None => "a list".to_owned(),
-        },
-        Value::Object(_) => "an object".to_owned(),
-    }
-}
-
 /// Writes all questions of a set as JSON lines; `path` is for messages alone.
 ///
 /// # Errors
 /// [`Error::Unwritable`] for a word with a space in it, or [`Error::Write`].
-pub fn write(set: &QuestionSet, output: &mut impl Write, path: &Path) -> Result<()> {
+pub fn write(
+    set: &QuestionSet,
+    empty_fields: &EmptyFields,
+    output: &mut impl Write,
+    path: &Path,
+) -> Result<()> {
     for (question, id) in set.all_ids().into_iter().enumerate() {
-        let row = Row::of(set, question, id).map_err(|word| Error::Unwritable {
+        let row = Row::of(set, empty_fields, question, id).map_err(|word| Error::Unwritable {
             path: path.to_owned(),
             format: "JSON lines",
             question: question + 1,
@@ -241,9 +197,9 @@ mod tests {
         read(text, Path::new("bears.jsonl"), &OpenOptions::default())
     }
 
-    fn written(set: &QuestionSet) -> Result<String> {
+    fn written(set: &QuestionSet, empty_fields: &EmptyFields) -> Result<String> {
         let mut bytes = Vec::new();
-        write(set, &mut bytes, Path::new("out.jsonl"))?;
+        write(set, empty_fields, &mut bytes, Path::new("out.jsonl"))?;
         Ok(String::from_utf8(bytes).unwrap())
     }
 
@@ -252,7 +208,7 @@ mod tests {
         // printf 'Bear 0 ate the porridge .\nBear 1 ate the porridge .\nThe XXXXX was cold .\nBear\nporridge\nsoup\nspoon\n' | sha256sum | cut -c1-16
         expect![[r#"
             {"sentences":["Bear 0 ate the porridge .","Bear 1 ate the porridge ."],"question":"The XXXXX was cold .","answer":"porridge","options":["Bear","porridge","soup","spoon"],"id":"415f2dc2612c6dc2","class":"CN","split":"valid","book":null}
-        "#]].assert_eq(&written(&bears(1)).unwrap());
+        "#]].assert_eq(&written(&bears(1), &EmptyFields::default()).unwrap());
     }
 
     #[test]
@@ -262,12 +218,11 @@ mod tests {
 {"question":"The XXXXX .","sentences":[],"options":["soup","h\u00e9"],"split":"test","class":null,"book":"Bears"}
 "#;
         let (set, warnings) = parse(text.as_bytes()).unwrap();
-        assert_eq!(warnings.empty_candidate_fields, 1);
-        assert_eq!(set.candidate_field(0), Some("bear|house||"));
+        assert_eq!(warnings.empty_fields.len(), 1);
         expect![[r#"
             {"sentences":["A bear  .",""],"question":"The XXXXX .","answer":"bear","options":["bear","house","",""],"id":"9ff33b1b5693db89","class":null,"split":null,"book":null}
             {"sentences":[],"question":"The XXXXX .","answer":null,"options":["soup","hé"],"id":"231d96efda731c2c","class":null,"split":"test","book":"Bears"}
-        "#]].assert_eq(&written(&set).unwrap());
+        "#]].assert_eq(&written(&set, &warnings.empty_fields).unwrap());
     }
 
     #[test]
@@ -314,7 +269,10 @@ mod tests {
     #[test]
     fn a_wrong_value_is_refused_by_its_key() {
         for (line, message) in [
-            (r#"{"sentences":"a"}"#, "`sentences`: expected a list of strings, found a string"),
+            (
+                r#"{"sentences":"a"}"#,
+                "`sentences`: expected a list of strings, found the string `a`",
+            ),
             (
                 r#"{"sentences":["a",1]}"#,
                 "`sentences`: expected a list of strings, found a list with `1` in it",
@@ -365,7 +323,8 @@ mod tests {
     #[test]
     fn a_full_disk_is_an_error_that_names_the_file() {
         let mut disk = SmallDisk { inner: Vec::new(), room: 100 };
-        let error = write(&bears(3), &mut disk, Path::new("out.jsonl")).unwrap_err();
+        let none = EmptyFields::default();
+        let error = write(&bears(3), &none, &mut disk, Path::new("out.jsonl")).unwrap_err();
         expect![[r#"
             error: out.jsonl: cannot be written: no storage space
             hint: free some space on the disk of `out.jsonl`, or choose another place
@@ -375,11 +334,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(set in sets()) {
-            match written(&set) {
+        fn what_is_written_is_read_back((set, empty_fields) in sets()) {
+            match written(&set, &empty_fields) {
                 Ok(text) => {
-                    let (read, _) = parse(text.as_bytes()).unwrap();
+                    let (read, warnings) = parse(text.as_bytes()).unwrap();
                     prop_assert_eq!(spelt(&read), spelt(&set));
+                    prop_assert_eq!(&warnings.empty_fields, &empty_fields);
                     prop_assert_eq!(read.all_ids(), set.all_ids());
                 }
                 Err(error) => prop_assert!(matches!(error, Error::Unwritable { .. }), "{}", error),

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::formats::running_text::{Index, Place};
+use crate::formats::running_text::{Index, Location};
 use crate::{LineError, NewQuestion, QuestionSet};
 
 /// Adds parts to the set of their books, in order. A question whose context is in a book refers to the
-/// book's sentences; gives how many do not, where there are books.
+/// book's sentences; returns how many do not, if there are books.
 pub(crate) fn merge(
     books: QuestionSet,
     mut parts: Vec<QuestionSet>,
@@ -17,11 +17,12 @@ pub(crate) fn merge(
     parts.iter_mut().for_each(|part| set.absorb_vocabulary(part));
     let has_books = !set.books().is_empty();
     let index = Index::new(&set);
-    let places: Vec<Vec<Option<Place>>> = parts.par_iter().map(|part| index.places(part)).collect();
-    let outside = places.iter().flatten().filter(|place| place.is_none()).count();
+    let locations: Vec<Vec<Option<Location>>> =
+        parts.par_iter().map(|part| index.locations(part)).collect();
+    let outside = locations.iter().flatten().filter(|location| location.is_none()).count();
     drop(index);
-    for (part, places) in parts.into_iter().zip(places) {
-        append(&mut set, &part, &places)?;
+    for (part, locations) in parts.into_iter().zip(locations) {
+        append(&mut set, &part, &locations)?;
     }
     Ok((set, if has_books { outside } else { 0 }))
 }
@@ -29,14 +30,14 @@ pub(crate) fn merge(
 fn append(
     set: &mut QuestionSet,
     part: &QuestionSet,
-    places: &[Option<Place>],
+    locations: &[Option<Location>],
 ) -> Result<(), LineError> {
     // The part's sentences from `.start` on that were copied to the end of the set.
     let mut copied: Range<usize> = 0..0;
-    for (question, place) in places.iter().enumerate() {
+    for (question, location) in locations.iter().enumerate() {
         let range = part.context(question);
-        let first = match place {
-            Some(place) => place.first,
+        let first = match location {
+            Some(location) => location.first,
             None => {
                 if !(copied.start..=copied.end).contains(&range.start) {
                     copied = range.start..range.start;
@@ -49,18 +50,15 @@ fn append(
             }
         };
         let example = part.example(question);
-        let added = set.push_checked(NewQuestion {
+        set.push_checked(NewQuestion {
             context: first..first + range.len(),
             query: example.question.query,
             candidates: example.question.candidates,
             answer: example.answer,
             class: example.class,
             split: example.split,
-            book: place.map(|place| place.book),
+            book: location.map(|location| location.book),
         })?;
-        if let Some(field) = part.candidate_field(question) {
-            set.set_raw_candidates(added, field.to_owned());
-        }
     }
     Ok(())
 }

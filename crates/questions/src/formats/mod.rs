@@ -1,5 +1,7 @@
-//! Files and folders ↔ question sets.
+//! Files and folders ↔ question sets; question sets → Arrow.
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
 pub(crate) mod assemble;
 pub(crate) mod base128;
 pub mod cbt;
@@ -7,7 +9,10 @@ pub mod cbt;
 mod checked_pages;
 pub mod cnn;
 pub mod compact;
+pub(crate) mod empty_fields;
+pub mod json;
 pub mod jsonl;
+pub(crate) mod lm_eval;
 pub(crate) mod merge;
 pub(crate) mod open;
 pub(crate) mod output;

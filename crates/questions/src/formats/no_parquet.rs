@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::{OpenOptions, QuestionSet, Warnings};
+use crate::{EmptyFields, OpenOptions, QuestionSet, Warnings};
 
 /// Refuses a Parquet file.
 ///
@@ -18,6 +18,11 @@ pub fn read<R>(_: R, path: &Path, _: &OpenOptions) -> Result<(QuestionSet, Warni
 ///
 /// # Errors
 /// Always [`Error::NoParquet`].
-pub fn write(_: &QuestionSet, _: &mut (impl Write + Send), path: &Path) -> Result<()> {
+pub fn write(
+    _: &QuestionSet,
+    _: &EmptyFields,
+    _: &mut (impl Write + Send),
+    path: &Path,
+) -> Result<()> {
     Err(Error::NoParquet { path: path.to_owned() })
 }

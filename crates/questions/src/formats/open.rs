@@ -12,14 +12,14 @@ use crate::formats::jsonl;
 use crate::formats::merge::merge;
 use crate::formats::parquet;
 use crate::formats::running_text;
-use crate::{QuestionSet, Split, WordClass, cnn};
+use crate::{EmptyFields, QuestionSet, Split, WordClass, cnn};
 
 /// What a caller knows or wants beyond the path.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
-    /// The class of questions that do not tell theirs.
+    /// The class of questions that come without one.
     pub class: Option<WordClass>,
-    /// The split of questions that do not tell theirs.
+    /// The split of questions that come without one.
     pub split: Option<Split>,
     /// The splits to read, all if none is given; questions of unknown split are always read.
     pub only: Option<Vec<Split>>,
@@ -38,11 +38,11 @@ impl OpenOptions {
     }
 }
 
-/// What was odd about a set but no error, counted.
+/// What was odd about the files of a set, but no error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Warnings {
-    /// Questions whose candidate list has empty fields.
-    pub empty_candidate_fields: usize,
+    /// Empty fields in candidate lists.
+    pub empty_fields: EmptyFields,
     /// Questions whose context is in no book, though running text is there.
     pub contexts_outside_books: usize,
     /// Questions that were left out because something is wrong with them.
@@ -59,8 +59,8 @@ impl Warnings {
         let questions =
             |n: usize| if n == 1 { "1 question".into() } else { format!("{n} questions") };
         let mut sentences = Vec::new();
-        if self.empty_candidate_fields > 0 {
-            let found = questions(self.empty_candidate_fields);
+        if !self.empty_fields.is_empty() {
+            let found = questions(self.empty_fields.len());
             sentences.push(format!(
                 "{found} with empty fields in the candidate list: the empty fields are no candidates, \
                  and are written back as they were"
@@ -82,11 +82,6 @@ impl Warnings {
         }
         sentences
     }
-
-    fn add(&mut self, other: Self) {
-        self.empty_candidate_fields += other.empty_candidate_fields;
-        self.contexts_outside_books += other.contexts_outside_books;
-    }
 }
 
 impl QuestionSet {
@@ -106,10 +101,7 @@ impl QuestionSet {
         let (set, warnings) = if !is_folder {
             open_file(path, options)?
         } else if path.join(compact::MANIFEST).is_file() {
-            let set = compact::read(path, options)?;
-            let with_field = (0..set.len()).filter(|&i| set.candidate_field(i).is_some());
-            let empty_candidate_fields = with_field.count();
-            (set, Warnings { empty_candidate_fields, ..Warnings::default() })
+            compact::read(path, options)?
         } else {
             open_released(path, options)?
         };
@@ -185,11 +177,11 @@ fn open_released(folder: &Path, options: &OpenOptions) -> Result<(QuestionSet, W
         }
     }
     if files.is_empty() {
-        let questions = cnn::files(folder)?;
+        let questions = cnn::question_files(folder)?;
         if questions.is_empty() {
             return Err(Error::NoSet { path: folder.to_owned() });
         }
-        return cnn::read_folder(folder, questions, options);
+        return cnn::read_files(folder, questions, options);
     }
     files.sort();
     files.retain(|((split, class), _)| options.wants(Some(*split), Some(*class)));
@@ -233,10 +225,11 @@ fn open_cbt_files(
     let read_parts = || files.par_iter().map(read_part).collect::<Vec<_>>();
     let (books, results) = rayon::join(read_books, read_parts);
     let mut warnings = Warnings::default();
-    let mut parts = Vec::with_capacity(results.len());
+    let (mut parts, mut n_questions) = (Vec::with_capacity(results.len()), 0);
     for result in results {
         let (part, of_part) = result?;
-        warnings.add(of_part);
+        warnings.empty_fields.append(of_part.empty_fields, n_questions);
+        n_questions += part.len();
         parts.push(part);
     }
     let books = books?;
@@ -251,9 +244,9 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::Format;
     use crate::fixtures::{error_text, spelt};
     use crate::formats::compact;
+    use crate::{Format, WriteOptions};
 
     const TRAIN: &str = "1 A bear .\n2 A house .\n3 A XXXXX .\tbed\t\tbed|bear\n\n1 A house .\n2 A bed .\n3 The XXXXX .\tend\t\tend|bed||\n\n";
     const TEST: &str = "1 A girl .\n2 A wood .\n3 The XXXXX .\tgirl\t\tgirl|wood\n\n1 Not in .\n2 The book .\n3 The XXXXX .\tbook\t\tbook|girl\n\n";
@@ -329,14 +322,14 @@ mod tests {
         for (name, format) in
             [("a.jsonl", Format::JsonLines), ("a.parquet", Format::Parquet), ("a", Format::Compact)]
         {
-            set.write(&folder.path().join(name), format, false).unwrap();
+            set.write(&folder.path().join(name), format, &WriteOptions::default()).unwrap();
         }
         fs::write(folder.path().join("own.txt"), TEST).unwrap();
         let verbs = Some(WordClass::Verb);
         let options = OpenOptions { class: verbs, only_class: verbs, ..OpenOptions::default() };
         for name in ["", "a.jsonl", "a.parquet", "a", "own.txt"] {
             let (set, _) = QuestionSet::open(&folder.path().join(name), &options).unwrap();
-            let classes: Vec<_> = (0..set.len()).map(|place| set.example(place).class).collect();
+            let classes: Vec<_> = (0..set.len()).map(|index| set.example(index).class).collect();
             assert_eq!(classes, [verbs; 2], "{name}");
         }
         let path = folder.path().join("cbtest_NE_test_2ex.txt");
@@ -353,13 +346,16 @@ mod tests {
         let folder = released();
         let encoded = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| compact::encode(&open(folder.path()).unwrap().0))
+            pool.install(|| {
+                let (set, warnings) = open(folder.path()).unwrap();
+                compact::encode(&set, &warnings.empty_fields)
+            })
         };
         assert_eq!(encoded(1), encoded(4));
     }
 
     #[test]
-    fn a_file_tells_class_and_split_by_its_name() {
+    fn class_and_split_come_from_the_name_of_a_file() {
         let folder = released();
         let (set, _) = open(&folder.path().join("cbtest_NE_test_2ex.txt")).unwrap();
         assert_eq!(
@@ -390,7 +386,9 @@ mod tests {
     #[test]
     fn every_form_that_is_written_is_opened_again() {
         let folder = released();
-        let (set, _) = open(folder.path()).unwrap();
+        let (set, Warnings { empty_fields, .. }) = open(folder.path()).unwrap();
+        assert_eq!(empty_fields.len(), 2);
+        let options = WriteOptions { empty_fields, ..WriteOptions::default() };
         for (name, format) in [
             ("all.jsonl", Format::JsonLines),
             ("all.parquet", Format::Parquet),
@@ -398,13 +396,13 @@ mod tests {
             ("layout", Format::Cbt),
         ] {
             let path = folder.path().join(name);
-            set.write(&path, format, false).unwrap();
+            set.write(&path, format, &options).unwrap();
             let (read, warnings) = open(&path).unwrap();
             assert_eq!(spelt(&read), spelt(&set), "{name}");
-            assert_eq!(warnings.empty_candidate_fields, 2, "{name}");
+            assert_eq!(warnings.empty_fields, options.empty_fields, "{name}");
         }
         let path = folder.path().join("all.txt");
-        set.write(&path, Format::Cbt, false).unwrap();
+        set.write(&path, Format::Cbt, &options).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), [TRAIN, TRAIN, TEST].concat());
     }
 
@@ -412,7 +410,8 @@ mod tests {
     fn a_folder_that_a_killed_program_was_replacing_is_opened() {
         let folder = released();
         let (set, _) = open(folder.path()).unwrap();
-        set.write(&folder.path().join("set"), Format::Compact, false).unwrap();
+        let options = WriteOptions::default();
+        set.write(&folder.path().join("set"), Format::Compact, &options).unwrap();
         fs::rename(folder.path().join("set"), folder.path().join(".set.replaced")).unwrap();
         assert_eq!(open(&folder.path().join("set")).unwrap().0.len(), set.len());
     }

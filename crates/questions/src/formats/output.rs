@@ -8,7 +8,7 @@ use base::files;
 
 use crate::error::{Error, Result};
 
-/// Writes a file through `contents`. If that fails, nothing is left behind and what was there stays.
+/// Writes a file through `contents`. If that fails, nothing is written and what was there stays.
 ///
 /// # Errors
 /// [`Error::Exists`] unless `overwrite`; [`Error::Write`]; whatever `contents` gives.
@@ -23,8 +23,8 @@ pub fn write_file(
     files::write_file(path, |cause| Error::Write { path: path.to_owned(), cause }, contents)
 }
 
-/// Writes a folder through `contents`, which gets the folder to fill. If that fails, nothing is left
-/// behind and what was there stays. An empty folder may be there; one that holds anything is replaced
+/// Writes a folder through `contents`, which gets the folder to fill. If that fails, nothing is
+/// written and what was there stays. An empty folder may be there; one that holds anything is replaced
 /// only if `overwrite`, and only if `is_ours` says of every name in it that it is part of such a folder.
 ///
 /// # Errors
@@ -83,6 +83,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+    use crate::EmptyFields;
     use crate::fixtures::{SmallDisk, bears, error_text};
     use crate::formats::cbt;
 
@@ -95,7 +96,7 @@ mod tests {
 
     fn full_disk(file: &mut impl Write, path: &Path) -> Result<()> {
         let mut disk = SmallDisk { inner: file, room: 100 };
-        cbt::write(&bears(9), &(0..9).collect::<Vec<_>>(), &mut disk, path)
+        cbt::write(&bears(9), &EmptyFields::default(), &(0..9).collect::<Vec<_>>(), &mut disk, path)
     }
 
     #[test]
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_told_of_the_place_that_was_asked_for() {
+    fn a_full_disk_is_reported_for_the_path_that_was_asked_for() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("set");
         let fill = |inside: &Path| {
@@ -205,7 +206,7 @@ mod tests {
         assert!(matches!(write(false), Error::Exists { .. }));
         expect![[r#"
             error: …/set: cannot be written: not a directory
-            hint: nothing was left behind; check that you can write there
+            hint: nothing was written; check that you can write there
         "#]]
         .assert_eq(&error_text(&write(true)).replace(folder.path().to_str().unwrap(), "…"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
@@ -220,7 +221,7 @@ mod tests {
         let error = error_text(&write_file(&inside, false, |_| Ok(())).unwrap_err());
         expect![[r#"
             error: …/deep/house/bears.txt/more.txt: cannot be written: Not a directory (os error 20)
-            hint: nothing was left behind; check that you can write there
+            hint: nothing was written; check that you can write there
         "#]]
         .assert_eq(&error.replace(folder.path().to_str().unwrap(), "…"));
     }

@@ -26,7 +26,7 @@ use crate::error::{At, Error, Result};
 use crate::formats::assemble::Assembler;
 use crate::formats::checked_pages::CheckedPages;
 use crate::formats::jsonl::Row;
-use crate::{OpenOptions, QuestionSet, Warnings};
+use crate::{EmptyFields, OpenOptions, QuestionSet, Warnings};
 
 /// Rows in a row group that is written: 25 MB of text where contexts have 20 sentences.
 const GROUP_ROWS: usize = 10_000;
@@ -55,8 +55,8 @@ pub fn read(
     path: &Path,
     options: &OpenOptions,
 ) -> Result<(QuestionSet, Warnings)> {
-    // The library asserts what a damaged file can break: negative sizes, for one. Nothing that it had
-    // at hand is used after a panic. The program's panic hook is called all the same, because a hook is
+    // The library asserts what a damaged file can break: negative sizes, for one. Nothing that it
+    // held is used after a panic. The program's panic hook is called all the same, because a hook is
     // the program's and not a library's: unless it has its own, the panic's message is printed before
     // the error's.
     let reading = AssertUnwindSafe(|| read_rows(input, path, options));
@@ -77,9 +77,9 @@ fn read_rows(
         |error: ParquetError| Error::Parquet { path: path.to_owned(), reason: error.to_string() };
     let file = SerializedFileReader::new(input).map_err(unsound)?;
     let metadata = file.metadata().file_metadata();
-    let mut places = [None; COLUMNS.len()];
-    for (place, column) in places.iter_mut().zip(&COLUMNS) {
-        *place = column.place(metadata.schema_descr(), path)?;
+    let mut indices = [None; COLUMNS.len()];
+    for (index, column) in indices.iter_mut().zip(&COLUMNS) {
+        *index = column.index(metadata.schema_descr(), path)?;
     }
     let mut assembler = Assembler::new(options);
     let mut row = 0;
@@ -92,15 +92,15 @@ fn read_rows(
                 found: column.compression().to_string(),
             });
         }
-        let mut readers = GroupReader::new(&*group, places).map_err(unsound)?;
+        let mut readers = GroupReader::new(&*group, indices).map_err(unsound)?;
         loop {
             let batch = readers.next_batch().map_err(unsound)?;
             if batch.rows == 0 {
                 break;
             }
-            for place in 0..batch.rows {
+            for index in 0..batch.rows {
                 row += 1;
-                let result = batch.row(place).and_then(|row| row.assemble(&mut assembler));
+                let result = batch.row(index).and_then(|row| row.assemble(&mut assembler));
                 result.map_err(|error| Error::Malformed {
                     path: path.to_owned(),
                     at: At::Row(row),
@@ -135,27 +135,29 @@ const COLUMNS: [Column; 7] = [
 ];
 
 impl Column {
-    /// Its place among the columns of a file; none where it is not there and need not be.
-    fn place(&self, schema: &SchemaDescriptor, path: &Path) -> Result<Option<usize>> {
+    /// Its index among the columns of a file; `None` if it is neither there nor required.
+    fn index(&self, schema: &SchemaDescriptor, path: &Path) -> Result<Option<usize>> {
         let wrong = |found: &str| Error::Column {
             path: path.to_owned(),
             column: self.name,
             expected: if self.is_list { "a list of strings" } else { "strings" },
             found: found.to_owned(),
         };
-        let is_named = |place: &usize| schema.column(*place).path().parts()[0] == self.name;
-        let places: Vec<usize> = (0..schema.num_columns()).filter(is_named).collect();
-        match places[..] {
+        let is_named = |index: &usize| schema.column(*index).path().parts()[0] == self.name;
+        let indices: Vec<usize> = (0..schema.num_columns()).filter(is_named).collect();
+        match indices[..] {
             [] if self.is_required => Err(wrong("no such column")),
             [] => Ok(None),
-            [place] => {
-                let leaf = schema.column(place);
+            [index] => {
+                let leaf = schema.column(index);
                 let is_text = leaf.physical_type() == PhysicalType::BYTE_ARRAY;
                 let is_list = leaf.max_rep_level() == 1;
                 let is_single = leaf.path().parts().len() == 1;
-                match is_text && if self.is_list { is_list } else { is_single && !is_list } {
-                    true => Ok(Some(place)),
-                    false => Err(wrong(&format!("`{}`, {}", leaf.path(), leaf.physical_type()))),
+                let fits = if self.is_list { is_list } else { is_single && !is_list };
+                if is_text && fits {
+                    Ok(Some(index))
+                } else {
+                    Err(wrong(&format!("`{}`, {}", leaf.path(), leaf.physical_type())))
                 }
             }
             _ => Err(wrong("a group of several columns")),
@@ -180,12 +182,12 @@ struct TextBatch {
 }
 
 impl TextReader {
-    fn new(group: &dyn RowGroupReader, place: usize) -> Result<Self, ParquetError> {
-        let leaf = group.metadata().schema_descr().column(place);
+    fn new(group: &dyn RowGroupReader, index: usize) -> Result<Self, ParquetError> {
+        let leaf = group.metadata().schema_descr().column(index);
         let present = leaf.max_def_level();
         let element = leaf.self_type().get_basic_info().repetition();
         let inside = present - i16::from(element == Repetition::OPTIONAL);
-        let pages = CheckedPages(group.get_column_page_reader(place)?);
+        let pages = CheckedPages(group.get_column_page_reader(index)?);
         Ok(Self { reader: ColumnReaderImpl::new(leaf, Box::new(pages)), present, inside })
     }
 
@@ -236,11 +238,11 @@ struct Batch {
 impl GroupReader {
     fn new(
         group: &dyn RowGroupReader,
-        places: [Option<usize>; COLUMNS.len()],
+        indices: [Option<usize>; COLUMNS.len()],
     ) -> Result<Self, ParquetError> {
         let mut readers = [const { None }; COLUMNS.len()];
-        for (reader, place) in readers.iter_mut().zip(places) {
-            *reader = place.map(|place| TextReader::new(group, place)).transpose()?;
+        for (reader, index) in readers.iter_mut().zip(indices) {
+            *reader = index.map(|index| TextReader::new(group, index)).transpose()?;
         }
         Ok(Self(readers))
     }
@@ -252,18 +254,19 @@ impl GroupReader {
         }
         let mut lengths = columns.iter().flatten().map(|column| column.ends.len());
         let rows = lengths.next().unwrap_or(0);
-        match lengths.all(|length| length == rows) {
-            true => Ok(Batch { rows, columns }),
-            false => Err(ParquetError::General("columns have different lengths".to_owned())),
+        if lengths.all(|length| length == rows) {
+            Ok(Batch { rows, columns })
+        } else {
+            Err(ParquetError::General("columns have different lengths".to_owned()))
         }
     }
 }
 
 impl Batch {
-    fn row(&self, place: usize) -> Result<Row<'_>, LineError> {
+    fn row(&self, index: usize) -> Result<Row<'_>, LineError> {
         let column = |number: usize| {
             let values =
-                self.columns[number].as_ref().map_or(&[][..], |column| column.values(place));
+                self.columns[number].as_ref().map_or(&[][..], |column| column.values(index));
             values.iter().map(|value| match value {
                 Some(bytes) => {
                     std::str::from_utf8(bytes.data()).map_err(|_| LineError::NotUtf8).map(Some)
@@ -301,9 +304,14 @@ impl Batch {
 ///
 /// # Errors
 /// [`Error::Unwritable`] for a word with a space in it, or [`Error::Write`].
-pub fn write(set: &QuestionSet, output: &mut (impl Write + Send), path: &Path) -> Result<()> {
+pub fn write(
+    set: &QuestionSet,
+    empty_fields: &EmptyFields,
+    output: &mut (impl Write + Send),
+    path: &Path,
+) -> Result<()> {
     let failed = |error: ParquetError| Error::Write { path: path.to_owned(), cause: cause(error) };
-    let schema = Arc::new(parse_message_type(SCHEMA).expect("the schema is written rightly"));
+    let schema = Arc::new(parse_message_type(SCHEMA).expect("the schema is valid"));
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let mut writer =
         SerializedFileWriter::new(output, schema, Arc::new(properties)).map_err(failed)?;
@@ -311,7 +319,8 @@ pub fn write(set: &QuestionSet, output: &mut (impl Write + Send), path: &Path) -
     for first in (0..set.len()).step_by(GROUP_ROWS) {
         let questions = first..set.len().min(first + GROUP_ROWS);
         let row = |question: usize| {
-            Row::of(set, question, ids[question].clone()).map_err(|word| Error::Unwritable {
+            let row = Row::of(set, empty_fields, question, ids[question].clone());
+            row.map_err(|word| Error::Unwritable {
                 path: path.to_owned(),
                 format: "Parquet",
                 question: question + 1,
@@ -401,9 +410,9 @@ mod tests {
         read(bytes::Bytes::from(bytes), Path::new("bears.parquet"), &OpenOptions::default())
     }
 
-    fn written(set: &QuestionSet) -> Result<Vec<u8>> {
+    fn written(set: &QuestionSet, empty_fields: &EmptyFields) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        write(set, &mut bytes, Path::new("out.parquet"))?;
+        write(set, empty_fields, &mut bytes, Path::new("out.parquet"))?;
         Ok(bytes)
     }
 
@@ -494,7 +503,7 @@ mod tests {
 
     #[test]
     fn a_file_that_was_cut_is_refused() {
-        let bytes = written(&bears(3)).unwrap();
+        let bytes = written(&bears(3), &EmptyFields::default()).unwrap();
         let cut = bytes[..bytes.len() - 9].to_vec();
         expect![[r#"
             error: bears.parquet: invalid Parquet file: Parquet error: Invalid Parquet file. Corrupt footer
@@ -504,12 +513,12 @@ mod tests {
 
     #[test]
     fn no_changed_byte_makes_the_reader_panic() {
-        let bytes = written(&bears(2)).unwrap();
+        let bytes = written(&bears(2), &EmptyFields::default()).unwrap();
         let mut refused = 0;
-        for place in 0..bytes.len() {
+        for at in 0..bytes.len() {
             for change in [0x01, 0x80, 0xff] {
                 let mut changed = bytes.clone();
-                changed[place] ^= change;
+                changed[at] ^= change;
                 refused += usize::from(parse(changed).is_err());
             }
         }
@@ -519,7 +528,7 @@ mod tests {
     #[test]
     fn many_rows_make_several_groups() {
         let set = bears(GROUP_ROWS + 3);
-        let bytes = written(&set).unwrap();
+        let bytes = written(&set, &EmptyFields::default()).unwrap();
         let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).unwrap();
         assert_eq!(reader.metadata().num_row_groups(), 2);
         let (read, _) = parse(bytes).unwrap();
@@ -530,7 +539,8 @@ mod tests {
     #[test]
     fn a_full_disk_is_an_error_that_names_the_file() {
         let mut disk = SmallDisk { inner: Vec::new(), room: 100 };
-        let error = write(&bears(3), &mut disk, Path::new("out.parquet")).unwrap_err();
+        let none = EmptyFields::default();
+        let error = write(&bears(3), &none, &mut disk, Path::new("out.parquet")).unwrap_err();
         expect![[r#"
             error: out.parquet: cannot be written: no storage space
             hint: free some space on the disk of `out.parquet`, or choose another place
@@ -541,9 +551,13 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn what_is_written_is_read_back(set in sets()) {
-            match written(&set) {
-                Ok(bytes) => prop_assert_eq!(spelt(&parse(bytes).unwrap().0), spelt(&set)),
+        fn what_is_written_is_read_back((set, empty_fields) in sets()) {
+            match written(&set, &empty_fields) {
+                Ok(bytes) => {
+                    let (read, warnings) = parse(bytes).unwrap();
+                    prop_assert_eq!(spelt(&read), spelt(&set));
+                    prop_assert_eq!(warnings.empty_fields, empty_fields);
+                }
                 Err(error) => prop_assert!(matches!(error, Error::Unwritable { .. }), "{}", error),
             }
         }

@@ -1,11 +1,11 @@
-//! The running text of books, and the place of a question in it.
+//! The running text of books, and the location of a question in it.
 //!
-//! `cbt_{train,valid,test}.txt`, or a folder `tokenised/` of `SPLIT__BOOK.txt`: one sentence a line, words
+//! `cbt_{train,valid,test}.txt`, or a folder `tokenised/` of `SPLIT__BOOK.txt`: one sentence per line, words
 //! joined by spaces → [`BookText`]s. A line that begins with `_BOOK_TITLE_` begins a book and is never text;
-//! empty lines are passed over.
+//! empty lines are ignored.
 //!
-//! A question is located where its whole context is, within one book of its split. Where that is in several
-//! places, the next one from the question before it on is taken, else the first: files are in the books' order.
+//! A question is located where its whole context is, within one book of its split. If there are several such
+//! places, it is the next one after the question before it, else the first: files are in the order of the books.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs;
@@ -38,8 +38,8 @@ pub(crate) struct TextFile {
 /// The files of running text of some splits: in the folder of a question set, or next to it.
 pub(crate) fn files(folder: &Path, splits: &[Split]) -> Result<Vec<TextFile>> {
     let mut files = Vec::new();
-    let beside = [folder.join("tokenised"), folder.join("..").join("tokenised")];
-    let tokenised = beside.iter().find(|folder| folder.is_dir());
+    let folders = [folder.join("tokenised"), folder.join("..").join("tokenised")];
+    let tokenised = folders.iter().find(|folder| folder.is_dir());
     for &split in splits {
         let book = format!("cbt_{}", split.code());
         let path = folder.join(format!("{book}.txt"));
@@ -117,42 +117,42 @@ pub(crate) struct Index<'s> {
     sentences: Vec<(u64, usize)>,
 }
 
-/// Where a context is.
+/// Where the running text has a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Location {
     /// Its first sentence in the set with the books.
     pub first: usize,
-    /// The book.
+    /// Its book, as an index into those of the set.
     pub book: usize,
 }
 
 impl<'s> Index<'s> {
     pub(crate) fn new(set: &'s QuestionSet) -> Self {
-        let places = set.books().iter().flat_map(|book| book.sentences.clone());
+        let indices = set.books().iter().flat_map(|book| book.sentences.clone());
         let mut sentences: Vec<(u64, usize)> =
-            places.map(|place| (hash(set.sentence(place)), place)).collect();
+            indices.map(|index| (hash(set.sentence(index)), index)).collect();
         sentences.sort_unstable();
         Self { set, sentences }
     }
 
-    /// The places of all questions of a part whose words have the numbers of the books' set.
-    pub(crate) fn places(&self, part: &QuestionSet) -> Vec<Option<Place>> {
-        let mut previous: Option<(Range<usize>, Place)> = None;
+    /// The locations of all questions of a part that has the vocabulary of the books.
+    pub(crate) fn locations(&self, part: &QuestionSet) -> Vec<Option<Location>> {
+        let mut previous: Option<(Range<usize>, Location)> = None;
         let find = |question| {
             let context = part.context(question);
             let split = part.example(question).split;
             // Contexts that share sentences in the part share them in the book.
-            let guess = previous.as_ref().and_then(|(range, place)| {
-                range.contains(&context.start).then(|| place.first + context.start - range.start)
+            let guess = previous.as_ref().and_then(|(range, location)| {
+                range.contains(&context.start).then(|| location.first + context.start - range.start)
             });
-            let from = previous.as_ref().map_or(0, |(_, place)| place.first);
-            let place = guess
+            let from = previous.as_ref().map_or(0, |(_, location)| location.first);
+            let location = guess
                 .and_then(|guess| self.at(part, &context, split, guess))
                 .or_else(|| self.search(part, &context, split, from));
-            if let Some(place) = place {
-                previous = Some((context, place));
+            if let Some(location) = location {
+                previous = Some((context, location));
             }
-            place
+            location
         };
         (0..part.len()).map(find).collect()
     }
@@ -164,26 +164,26 @@ impl<'s> Index<'s> {
         context: &Range<usize>,
         split: Option<Split>,
         from: usize,
-    ) -> Option<Place> {
+    ) -> Option<Location> {
         let longest = context.clone().max_by_key(|&sentence| part.sentence(sentence).len())?;
         let offset = longest - context.start;
         let key = hash(part.sentence(longest));
         let start = self.sentences.partition_point(|&(hash, _)| hash < key);
         let same = self.sentences[start..].iter().take_while(|&&(hash, _)| hash == key);
-        let firsts: Vec<usize> = same.filter_map(|&(_, place)| place.checked_sub(offset)).collect();
+        let firsts: Vec<usize> = same.filter_map(|&(_, index)| index.checked_sub(offset)).collect();
         let (before, after) = firsts.split_at(firsts.partition_point(|&first| first < from));
         let mut in_order = after.iter().chain(before);
         in_order.find_map(|&first| self.at(part, context, split, first))
     }
 
-    /// The place that begins with that sentence, if the context is there.
+    /// The location from sentence `first` on, if the context is there.
     fn at(
         &self,
         part: &QuestionSet,
         context: &Range<usize>,
         split: Option<Split>,
         first: usize,
-    ) -> Option<Place> {
+    ) -> Option<Location> {
         let books = self.set.books();
         let book = books.partition_point(|book| book.sentences.end <= first);
         let fits = |book: &&BookText| {
@@ -193,9 +193,9 @@ impl<'s> Index<'s> {
         };
         books.get(book).filter(fits)?;
         let mut pairs = (first..).zip(context.clone());
-        let stands = !context.is_empty()
+        let is_here = !context.is_empty()
             && pairs.all(|(ours, theirs)| self.set.sentence(ours) == part.sentence(theirs));
-        stands.then_some(Place { first, book })
+        is_here.then_some(Location { first, book })
     }
 }
 
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn running_text_is_found_in_the_folder_or_beside_it() {
+    fn running_text_is_found_in_the_folder_or_next_to_it() {
         let folder = tempfile::tempdir().unwrap();
         let questions = folder.path().join("questions");
         let tokenised = folder.path().join("tokenised");
@@ -353,8 +353,8 @@ mod tests {
             let (set, _) = merge(books(&[(&text, Split::Train)]), vec![part(&with_split)]).unwrap();
             let running: String = text.replace('\n', "");
             for (question, context) in contexts.iter().enumerate() {
-                let stands = !context.is_empty() && running.contains(context.as_str());
-                prop_assert_eq!(set.book(question).is_some(), stands);
+                let is_here = !context.is_empty() && running.contains(context.as_str());
+                prop_assert_eq!(set.book(question).is_some(), is_here);
                 let words: String = set.context(question).flat_map(|sentence| set.sentence(sentence)).map(|&word| set.vocabulary().word(word)).collect();
                 prop_assert_eq!(&words, context);
             }

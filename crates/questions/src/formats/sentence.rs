@@ -22,18 +22,18 @@ pub(crate) fn split(text: &str, ascii: u8) -> impl Iterator<Item = &str> {
 /// Appends a sentence as text.
 ///
 /// # Errors
-/// Gives the word that would not be read back as it is: one with a space, or an empty one on its own.
+/// The word that would not be read back as it is: one with a space, or an empty one on its own.
 pub(crate) fn join<'a>(
     set: &'a QuestionSet,
     sentence: &[WordId],
     text: &mut String,
 ) -> Result<(), &'a str> {
-    for (place, &word) in sentence.iter().enumerate() {
+    for (index, &word) in sentence.iter().enumerate() {
         let word = set.vocabulary().word(word);
         if word.contains(' ') || (word.is_empty() && sentence.len() == 1) {
             return Err(word);
         }
-        if place > 0 {
+        if index > 0 {
             text.push(' ');
         }
         text.push_str(word);

@@ -6,6 +6,7 @@
 //! | [`Format::Cbt`], a folder | the released layout | the order of questions across classes and splits; a book whose running text does not hold the question's context |
 //! | [`Format::JsonLines`], [`Format::Parquet`] | one file | running text |
 //! | [`Format::Compact`] | a folder | nothing |
+//! | [`Format::LmEval`] | a folder for lm-evaluation-harness | tokens, running text; it is not read again |
 
 use std::io::Write;
 use std::path::Path;
@@ -16,32 +17,36 @@ use crate::error::{Error, Result};
 use crate::formats::cbt;
 use crate::formats::compact;
 use crate::formats::jsonl;
+use crate::formats::lm_eval;
 use crate::formats::output::{write_file, write_folder};
 use crate::formats::parquet;
 use crate::formats::running_text::{BOOK_TITLE, TITLE_ENDING};
 use crate::formats::sentence;
-use crate::{BookText, QuestionSet, Split, WordClass};
+use crate::{BookText, EmptyFields, QuestionSet, Split, WordClass};
 
 /// The forms of a question set on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// CBT text: a file, or a folder in the layout of the released CBT.
     Cbt,
-    /// JSON lines.
+    /// JSON lines, one object per question.
     JsonLines,
-    /// Parquet.
+    /// Parquet, one row per question.
     Parquet,
-    /// The compact form.
+    /// The compact form, a folder that holds the text of books once.
     Compact,
+    /// A folder of tasks of lm-evaluation-harness; it is not read again.
+    LmEval,
 }
 
 impl Format {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Cbt, Self::JsonLines, Self::Parquet, Self::Compact];
+    /// In the order in which messages list them.
+    pub const ALL: [Self; 5] =
+        [Self::Cbt, Self::JsonLines, Self::Parquet, Self::Compact, Self::LmEval];
 
-    /// As `--to` has it: `cbt`, `jsonl`, `parquet`, `compact`.
+    /// As `--to` has it: `cbt`, `jsonl`, `parquet`, `compact`, `lm-eval`.
     pub fn code(self) -> &'static str {
-        ["cbt", "jsonl", "parquet", "compact"][self as usize]
+        ["cbt", "jsonl", "parquet", "compact", "lm-eval"][self as usize]
     }
 
     /// The format of a code.
@@ -64,30 +69,53 @@ impl Format {
     }
 }
 
+/// What a writer needs beyond the set and the path.
+#[derive(Clone, Debug, Default)]
+pub struct WriteOptions {
+    /// Whether an output that exists is replaced.
+    pub overwrite: bool,
+    /// Empty fields of candidate lists to write back, as [`QuestionSet::open`] returned them.
+    pub empty_fields: EmptyFields,
+    /// More entries for the manifest of a compact form.
+    pub manifest: Table,
+}
+
+impl WriteOptions {
+    /// Replaces an output that exists if `overwrite`, and adds nothing.
+    pub fn overwrite(overwrite: bool) -> Self {
+        Self { overwrite, ..Self::default() }
+    }
+}
+
 impl QuestionSet {
     /// Writes the set. CBT text becomes one file if the output ends in `.txt`, else a folder in the
-    /// released layout; the compact form gets no further entries in its manifest.
+    /// released layout.
     ///
     /// # Errors
-    /// [`Error::Exists`] unless `overwrite`, [`Error::Write`], and what the format can't hold. Then nothing
-    /// is left behind, and what was there stays as it was.
-    pub fn write(&self, output: &Path, format: Format, overwrite: bool) -> Result<()> {
+    /// [`Error::Exists`] unless the options say to overwrite, [`Error::Write`], and what the format cannot hold. Then nothing
+    /// is written, and what was there stays as it was.
+    pub fn write(&self, output: &Path, format: Format, options: &WriteOptions) -> Result<()> {
+        let WriteOptions { overwrite, empty_fields, .. } = options;
+        let overwrite = *overwrite;
         let all: Vec<usize> = (0..self.len()).collect();
         let is_text_file = output.extension().is_some_and(|ending| ending == "txt");
         match format {
-            Format::Cbt if is_text_file => {
-                write_file(output, overwrite, |file| cbt::write(self, &all, file, output))
-            }
+            Format::Cbt if is_text_file => write_file(output, overwrite, |file| {
+                cbt::write(self, empty_fields, &all, file, output)
+            }),
             Format::Cbt => write_folder(output, overwrite, is_released_name, |inside| {
-                write_released(self, inside, output)
+                write_released(self, empty_fields, inside, output)
             }),
             Format::JsonLines => {
-                write_file(output, overwrite, |file| jsonl::write(self, file, output))
+                write_file(output, overwrite, |file| jsonl::write(self, empty_fields, file, output))
             }
-            Format::Parquet => {
-                write_file(output, overwrite, |file| parquet::write(self, file, output))
-            }
-            Format::Compact => compact::write(self, output, Table::new(), overwrite),
+            Format::Parquet => write_file(output, overwrite, |file| {
+                parquet::write(self, empty_fields, file, output)
+            }),
+            Format::Compact => compact::write(self, output, options),
+            Format::LmEval => write_folder(output, overwrite, lm_eval::is_name, |inside| {
+                lm_eval::write(self, inside, output)
+            }),
         }
     }
 }
@@ -97,7 +125,12 @@ fn is_released_name(name: &str) -> bool {
 }
 
 /// Fills the folder `inside`, which is to become `output`.
-fn write_released(set: &QuestionSet, inside: &Path, output: &Path) -> Result<()> {
+fn write_released(
+    set: &QuestionSet,
+    empty_fields: &EmptyFields,
+    inside: &Path,
+    output: &Path,
+) -> Result<()> {
     let mut groups = vec![Vec::new(); Split::ALL.len() * WordClass::ALL.len()];
     for question in 0..set.len() {
         let without = |missing| Error::NoOrigin {
@@ -116,7 +149,7 @@ fn write_released(set: &QuestionSet, inside: &Path, output: &Path) -> Result<()>
             let name = released_name(split, class, questions.len());
             let path = output.join(&name);
             write_file(&inside.join(&name), false, |file| {
-                cbt::write(set, &questions, file, &path)
+                cbt::write(set, empty_fields, &questions, file, &path)
             })?;
         }
     }
@@ -222,7 +255,7 @@ mod tests {
             book: None,
         })
         .unwrap();
-        let error = set.write(&output, Format::Cbt, false).unwrap_err();
+        let error = set.write(&output, Format::Cbt, &WriteOptions::default()).unwrap_err();
         expect![[r#"
             error: …/released: question 2 has no split: the released layout has one file for each
             hint: write it as one .txt file, as JSON lines or as the compact form
@@ -235,22 +268,25 @@ mod tests {
     fn the_released_layout_has_true_counts_in_its_names() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("released");
-        bears(3).write(&output, Format::Cbt, false).unwrap();
+        bears(3).write(&output, Format::Cbt, &WriteOptions::default()).unwrap();
         assert!(output.join("cbtest_CN_valid_3ex.txt").is_file());
         // The old file has another name, and must not stay next to the new one.
-        bears(2).write(&output, Format::Cbt, true).unwrap();
+        bears(2).write(&output, Format::Cbt, &WriteOptions::overwrite(true)).unwrap();
         assert_eq!(QuestionSet::open(&output, &OpenOptions::default()).unwrap().0.len(), 2);
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn the_released_layout_is_read_back(set in sets()) {
+        fn the_released_layout_is_read_back((set, empty_fields) in sets()) {
+            let n_empty = empty_fields.len();
+            let options = WriteOptions { empty_fields, ..WriteOptions::default() };
             let folder = tempfile::tempdir().unwrap();
             let output = folder.path().join("released");
-            match set.write(&output, Format::Cbt, false) {
+            match set.write(&output, Format::Cbt, &options) {
                 Ok(()) => {
-                    let (read, _) = QuestionSet::open(&output, &OpenOptions::default()).unwrap();
+                    let (read, warnings) = QuestionSet::open(&output, &OpenOptions::default()).unwrap();
+                    prop_assert_eq!(warnings.empty_fields.len(), n_empty);
                     // Questions are grouped; their book is looked up again.
                     let comparable = |set: &QuestionSet| {
                         let mut questions = spelt(set);

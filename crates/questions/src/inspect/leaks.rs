@@ -25,7 +25,7 @@ const BOILERPLATE: usize = 200;
 pub struct Leaks {
     /// Pairs of books that share text, most first; empty where the set has no running text.
     pub overlaps: Vec<Overlap>,
-    /// Questions that stand in the set more than once.
+    /// Questions that the set has more than once.
     pub duplicates: Vec<Duplicates>,
     /// Candidates that are not ten distinct words, by split and class.
     pub candidates: Vec<CandidateFaults>,
@@ -37,13 +37,13 @@ pub struct Leaks {
 pub struct Overlap {
     /// The book of which the greater part is in the other.
     pub book: String,
-    /// Its split.
+    /// The split of that book.
     pub split: Option<Split>,
-    /// The other book.
+    /// The book that has less of its text in common.
     pub other: String,
-    /// Its split.
+    /// The split of the other book.
     pub other_split: Option<Split>,
-    /// How many distinct 8-grams stand in both.
+    /// How many distinct 8-grams both have.
     pub shared: usize,
     /// Their share of the book's distinct 8-grams.
     pub share: f64,
@@ -70,28 +70,28 @@ pub struct Duplicates {
     pub same: Sameness,
     /// The split whose questions are counted.
     pub split: Option<Split>,
-    /// The split that they stand in too. If it is the same one, questions that repeat an earlier one count.
+    /// The split that has them too; if it is the same one, only those after the first of each kind count.
     pub other: Option<Split>,
-    /// Their number.
+    /// How many questions that are.
     pub questions: usize,
 }
 
 /// Candidate lists of a class and split: how long they are, and which are not ten words, distinct even without case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CandidateFaults {
-    /// The split.
+    /// The split that is counted; `None` for questions without one.
     pub split: Option<Split>,
-    /// The class.
+    /// The class that is counted; `None` for questions without one.
     pub class: Option<WordClass>,
-    /// All its questions.
+    /// How many questions the class has in the split.
     pub questions: usize,
     /// Those with two candidates that are one when lower-cased.
     pub case_twins: usize,
-    /// Those whose answer is one of two such candidates: a model that lower-cases can't tell them apart.
+    /// Those whose answer is one of two such candidates: a model that lower-cases cannot distinguish them.
     pub answer_has_twin: usize,
     /// Those with fewer than ten candidates.
     pub fewer_than_ten: usize,
-    /// All their candidates.
+    /// The number of candidates of all its questions together.
     pub candidates: usize,
     /// The candidates of the question that has most.
     pub most_candidates: usize,
@@ -137,15 +137,15 @@ fn overlaps(set: &QuestionSet, form_of: &[WordId], least: f64) -> Vec<Overlap> {
             hashes
         })
         .collect();
-    let mut places: Vec<(u64, u32)> = Vec::with_capacity(ngrams.iter().map(Vec::len).sum());
+    let mut occurrences: Vec<(u64, u32)> = Vec::with_capacity(ngrams.iter().map(Vec::len).sum());
     for (book, hashes) in ngrams.iter().enumerate() {
-        places.extend(hashes.iter().map(|&hash| (hash, book as u32)));
+        occurrences.extend(hashes.iter().map(|&hash| (hash, book as u32)));
     }
-    places.par_sort_unstable();
+    occurrences.par_sort_unstable();
     let mut shared: BTreeMap<(u32, u32), usize> = BTreeMap::new();
-    for run in places.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() <= BOILERPLATE) {
-        for (place, &(_, first)) in run.iter().enumerate() {
-            for &(_, second) in &run[place + 1..] {
+    for run in occurrences.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() <= BOILERPLATE) {
+        for (index, &(_, first)) in run.iter().enumerate() {
+            for &(_, second) in &run[index + 1..] {
                 *shared.entry((first, second)).or_default() += 1;
             }
         }
@@ -183,7 +183,7 @@ fn duplicates(set: &QuestionSet) -> Vec<Duplicates> {
         let example = set.example(index);
         let question = &example.question;
         let context = &sentences[set.context(index)];
-        let answer = example.answer.map(|place| question.candidates[place]);
+        let answer = example.answer.map(|index| question.candidates[index]);
         match same {
             Sameness::Question => hasher.hash_one((context, question.query, question.candidates)),
             Sameness::Passage => hasher.hash_one((context, question.query)),
@@ -232,7 +232,7 @@ fn candidate_faults(set: &QuestionSet, form_of: &[WordId]) -> Vec<CandidateFault
         });
         forms.clear();
         forms.extend(example.question.candidates.iter().map(|word| form_of[word.index()]));
-        let answer = example.answer.map(|place| forms[place]);
+        let answer = example.answer.map(|index| forms[index]);
         group.questions += 1;
         group.candidates += forms.len();
         group.most_candidates = group.most_candidates.max(forms.len());
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn shared_eight_grams_are_counted_without_case_and_punctuation() {
         let mut set = QuestionSet::default();
-        // Ten words make three 8-grams, of which the first two stand in the longer book too.
+        // Ten words make three 8-grams, of which the longer book has the first two as well.
         push_book(
             &mut set,
             "short",

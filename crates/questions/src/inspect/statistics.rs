@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use base::WordId;
 use serde::Serialize;
 
 use crate::build::case::lower_cased;
@@ -23,7 +24,7 @@ pub struct Statistics {
 pub struct SplitStatistics {
     /// The split, where it is known.
     pub split: Option<Split>,
-    /// All its questions.
+    /// The rows of Table 1 for all questions of the split.
     pub all: Totals,
     /// Its questions by class.
     pub classes: BTreeMap<WordClass, Totals>,
@@ -40,20 +41,23 @@ pub struct Totals {
     pub context_words: f64,
     /// «Average words in queries», punctuation and the missing word included.
     pub query_words: f64,
-    /// «Distinct candidates», with case.
+    /// «Distinct candidates», lower-cased as in the paper and in the statistics that the release prints.
     pub distinct_candidates: usize,
 }
 
 impl Statistics {
     /// Counts a set in one pass.
     pub fn of(set: &QuestionSet) -> Self {
+        let (forms, form_of) = lower_cased(set.vocabulary());
         let groups = || WordClass::ALL.map(Some).into_iter().chain([None]);
         let mut sums: BTreeMap<_, Sums> = BTreeMap::new();
         for index in 0..set.len() {
             // A split that is not known sorts after those that are.
             let split = set.example(index).split;
             let key = (split.is_none(), split, set.example(index).class);
-            sums.entry(key).or_insert_with(|| Sums::new(set)).add(set, index);
+            sums.entry(key)
+                .or_insert_with(|| Sums::new(set, forms.len()))
+                .add(set, index, &form_of);
         }
         let mut splits = Vec::new();
         for split in Split::ALL.map(Some).into_iter().chain([None]) {
@@ -69,7 +73,6 @@ impl Statistics {
                 });
             }
         }
-        let (forms, _) = lower_cased(set.vocabulary());
         // The blank is in every vocabulary and is no word.
         Self {
             splits,
@@ -85,27 +88,30 @@ struct Sums {
     questions: usize,
     context_words: usize,
     query_words: usize,
+    /// By lower-cased form.
     is_candidate: Vec<bool>,
     has_book: Vec<bool>,
 }
 
 impl Sums {
-    fn new(set: &QuestionSet) -> Self {
+    fn new(set: &QuestionSet, n_forms: usize) -> Self {
         Self {
             questions: 0,
             context_words: 0,
             query_words: 0,
-            is_candidate: vec![false; set.vocabulary().len()],
+            is_candidate: vec![false; n_forms],
             has_book: vec![false; set.books().len()],
         }
     }
 
-    fn add(&mut self, set: &QuestionSet, index: usize) {
+    fn add(&mut self, set: &QuestionSet, index: usize, form_of: &[WordId]) {
         let question = set.example(index).question;
         self.questions += 1;
         self.context_words += question.context.words().len();
         self.query_words += question.query.len();
-        question.candidates.iter().for_each(|word| self.is_candidate[word.index()] = true);
+        for word in question.candidates {
+            self.is_candidate[form_of[word.index()].index()] = true;
+        }
         if let Some(book) = set.book(index) {
             self.has_book[book] = true;
         }
@@ -169,13 +175,13 @@ mod tests {
         let statistics = Statistics::of(&set);
 
         let [train, test] = &statistics.splits[..] else { panic!("{statistics:?}") };
-        assert_eq!(train.all, totals(2, 3, [16.0 / 3.0, 3.0], 5));
-        assert_eq!(train.classes[&WordClass::CommonNoun], totals(2, 2, [4.5, 2.5], 3));
+        assert_eq!(train.all, totals(2, 3, [16.0 / 3.0, 3.0], 4));
+        assert_eq!(train.classes[&WordClass::CommonNoun], totals(2, 2, [4.5, 2.5], 2));
         assert_eq!(train.classes[&WordClass::Verb], totals(1, 1, [7.0, 4.0], 2));
-        assert_eq!(test.all, totals(1, 1, [3.0, 1.0], 2));
+        assert_eq!(test.all, totals(1, 1, [3.0, 1.0], 1));
         // The hen ran . the HEN sat A fox Owl saw owl, with and without case.
         assert_eq!((statistics.vocabulary_with_case, statistics.vocabulary), (12, 9));
-        expect![[r#"{"split":"test","all":{"books":1,"questions":1,"context_words":3.0,"query_words":1.0,"distinct_candidates":2},"classes":{"NE":{"books":1,"questions":1,"context_words":3.0,"query_words":1.0,"distinct_candidates":2}}}"#]]
+        expect![[r#"{"split":"test","all":{"books":1,"questions":1,"context_words":3.0,"query_words":1.0,"distinct_candidates":1},"classes":{"NE":{"books":1,"questions":1,"context_words":3.0,"query_words":1.0,"distinct_candidates":1}}}"#]]
             .assert_eq(&serde_json::to_string(test).unwrap());
     }
 

@@ -6,7 +6,7 @@
 //! | `split` | `train`, `valid` or `test`, or as CNN QA has them; null or absent: drawn |
 //! | `id` | a name or a number; the line's number if it is absent |
 //!
-//! Other keys are passed over.
+//! Other keys are ignored.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -18,13 +18,12 @@ use crate::cnn::folder::split_from;
 use crate::draw_splits;
 use crate::error::LineError;
 use crate::error::{At, Error, Result};
-use crate::formats::jsonl::{Kind, parse};
+use crate::formats::json::{Kind, parse};
 use crate::formats::sentence;
 use crate::{BLANK_WORD, Split, Warnings};
 use base::seeds::{Use, generator};
 
-/// Articles written for this program, none of them about real people or events: the news for tests, and for
-/// whoever has no other.
+/// Articles written for this program, none of them about real people or events.
 pub const NEWS: &str = include_str!("../../news.jsonl");
 
 /// Of the training articles, one in this many is held out for validation where none is. Chosen.
@@ -53,7 +52,7 @@ struct Line {
 const KEYS: &[(&str, Kind)] = &[("sentences", Kind::List), ("split", Kind::TextOrNone)];
 
 impl NewsArticle {
-    /// Reads articles, one a line; `path` is for messages alone. Bad lines are skipped and counted if asked for.
+    /// Reads articles, one per line; `path` is for messages alone. Bad lines are skipped and counted if asked for.
     ///
     /// # Errors
     /// [`Error::Malformed`] with the line, unless bad ones are to be skipped; [`Error::Read`].
@@ -110,21 +109,21 @@ impl NewsArticle {
 /// Gives every article a split: its own if it has one. Those without are drawn as books are; and if none is for
 /// validation, a twentieth of the training articles is held out, so that settings are never chosen on the test.
 pub fn assign_splits(articles: &mut [NewsArticle], seed: u64) {
-    let without: Vec<usize> = places(articles, None);
-    let names: Vec<&str> = without.iter().map(|&place| articles[place].name.as_str()).collect();
-    for (place, split) in without.iter().zip(draw_splits(&names, seed)) {
-        articles[*place].split = Some(split);
+    let without: Vec<usize> = indices(articles, None);
+    let names: Vec<&str> = without.iter().map(|&index| articles[index].name.as_str()).collect();
+    for (index, split) in without.iter().zip(draw_splits(&names, seed)) {
+        articles[*index].split = Some(split);
     }
-    let mut training = places(articles, Some(Split::Train));
-    if places(articles, Some(Split::Valid)).is_empty() && training.len() > 1 {
+    let mut training = indices(articles, Some(Split::Train));
+    if indices(articles, Some(Split::Valid)).is_empty() && training.len() > 1 {
         training.shuffle(&mut generator(seed, Use::HeldOutArticles, &[]));
         let n_held_out = (training.len() / HELD_OUT).max(1);
-        training[..n_held_out].iter().for_each(|&place| articles[place].split = Some(Split::Valid));
+        training[..n_held_out].iter().for_each(|&index| articles[index].split = Some(Split::Valid));
     }
 }
 
-fn places(articles: &[NewsArticle], split: Option<Split>) -> Vec<usize> {
-    (0..articles.len()).filter(|&place| articles[place].split == split).collect()
+fn indices(articles: &[NewsArticle], split: Option<Split>) -> Vec<usize> {
+    (0..articles.len()).filter(|&index| articles[index].split == split).collect()
 }
 
 #[cfg(test)]
@@ -162,7 +161,10 @@ mod tests {
     #[test]
     fn a_bad_line_is_refused_or_counted() {
         for (line, message) in [
-            ("{\"sentences\":\"a\"}", "`sentences`: expected a list of strings, found a string"),
+            (
+                "{\"sentences\":\"a\"}",
+                "`sentences`: expected a list of strings, found the string `a`",
+            ),
             (
                 "{\"sentences\":[],\"split\":\"dev\"}",
                 "`split`: expected `train`, `valid` or `test`, found `dev`",
@@ -194,7 +196,7 @@ mod tests {
         };
         let mut articles: Vec<NewsArticle> = (0..80).map(article).collect();
         assign_splits(&mut articles, 1);
-        let n = |split| places(&articles, Some(split)).len();
+        let n = |split| indices(&articles, Some(split)).len();
         assert_eq!(Split::ALL.map(n), [57, 3, 20]);
         assert!(articles[60..].iter().all(|article| article.split == Some(Split::Test)));
         let mut again: Vec<NewsArticle> = (0..80).map(article).collect();
@@ -204,7 +206,7 @@ mod tests {
         let mut without: Vec<NewsArticle> =
             (0..20).map(|number| NewsArticle { split: None, ..article(number) }).collect();
         assign_splits(&mut without, 1);
-        let n = |split| places(&without, Some(split)).len();
+        let n = |split| indices(&without, Some(split)).len();
         assert_eq!(Split::ALL.map(n), [16, 2, 2]);
     }
 }

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Entities are renumbered for each question, as Hermann et al. do it when they load theirs: the numbers of
-//! an article's entities are dealt out among them. So a number says nothing but «the same as there».
+//! an article's entities are shuffled among them. So a number says nothing but which mentions are of the same entity.
 //!
 //! Chosen: an entity is asked for if it occurs once in the lead sentence and again in the rest. Sentences of the
 //! context end in a full stop, the query does not, as in CNN QA.
@@ -29,8 +29,8 @@ pub struct NewsBuilder {
     seed: u64,
     leads: usize,
     set: QuestionSet,
-    /// For each word, what stands for it in the question at hand: another entity for an entity, else itself.
-    stands_for: Vec<WordId>,
+    /// For each word, what replaces it in the current question: another entity for an entity, else itself.
+    replacement: Vec<WordId>,
 }
 
 /// A question whose entities still have their own numbers.
@@ -39,22 +39,22 @@ struct Draft<'a> {
     query: &'a [WordId],
     answer: Option<WordId>,
     split: Option<Split>,
-    book: Book<'a>,
+    origin: Origin<'a>,
 }
 
-/// The article of a question.
+/// Where the article of a question is.
 #[derive(Clone, Copy)]
-enum Book<'a> {
-    /// It is in the set, at this place.
-    Known(usize),
-    /// It is the context, and has a name perhaps.
+enum Origin<'a> {
+    /// A book of the set, by its index.
+    Book(usize),
+    /// The context itself, perhaps with a name.
     Context(Option<&'a str>),
 }
 
 impl NewsBuilder {
     /// For questions about entities of the first sentences of articles, `leads` of them.
     pub fn new(seed: u64, leads: usize) -> Self {
-        Self { seed, leads, set: QuestionSet::default(), stands_for: Vec::new() }
+        Self { seed, leads, set: QuestionSet::default(), replacement: Vec::new() }
     }
 
     /// Adds all questions that an article gives; returns their number.
@@ -87,19 +87,19 @@ impl NewsBuilder {
             let n_words = sentence.len() - usize::from(sentence.last() == Some(&stop));
             let mut query = sentence[..n_words].to_vec();
             // A word spelt like the blank would be a second one.
-            let places = if query.contains(&BLANK) { 0..0 } else { 0..query.len() };
-            for place in places {
-                let word = query[place];
+            let positions = if query.contains(&BLANK) { 0..0 } else { 0..query.len() };
+            for position in positions {
+                let word = query[position];
                 let times = query.iter().filter(|&&other| other == word).count();
                 if times > 1 || !self.is_entity(word) {
                     continue;
                 }
-                query[place] = BLANK;
+                query[position] = BLANK;
                 let (context, answer, split) = (&sentences, Some(word), article.split);
                 let draft =
-                    Draft { context, query: &query, answer, split, book: Book::Known(book) };
-                self.push_shuffled(&draft, &format!("{} {lead} {place}", article.name))?;
-                query[place] = word;
+                    Draft { context, query: &query, answer, split, origin: Origin::Book(book) };
+                self.push_shuffled(&draft, &format!("{} {lead} {position}", article.name))?;
+                query[position] = word;
             }
             sentences.insert(lead, sentence);
         }
@@ -118,9 +118,9 @@ impl NewsBuilder {
         let context: Vec<Vec<WordId>> = question.context.iter().map(&mut words).collect();
         let query = words(question.query);
         let candidates = words(question.candidates);
-        let answer = example.answer.map(|place| candidates[place]);
-        let (split, book) = (example.split, Book::Context(example.book));
-        let draft = Draft { context: &context, query: &query, answer, split, book };
+        let answer = example.answer.map(|index| candidates[index]);
+        let (split, origin) = (example.split, Origin::Context(example.book));
+        let draft = Draft { context: &context, query: &query, answer, split, origin };
         let spelt: Vec<&str> = question.query.iter().map(|&word| question.word(word)).collect();
         let name = example.book.unwrap_or_default();
         self.push_shuffled(&draft, &format!("{name} {}", spelt.join(" ")))
@@ -132,7 +132,7 @@ impl NewsBuilder {
     }
 
     /// Adds a question with its entities renumbered, unless the context does not hold the answer or
-    /// leaves no choice; tells whether it did. `name` makes its shuffle another than those of other questions.
+    /// leaves no choice; returns whether it did. `name` makes its shuffle independent of those of other questions.
     fn push_shuffled(&mut self, draft: &Draft<'_>, name: &str) -> Result<bool> {
         let mut candidates = self.entities(draft.context.iter().flatten());
         if candidates.len() < 2 || draft.answer.is_some_and(|answer| !candidates.contains(&answer))
@@ -140,26 +140,26 @@ impl NewsBuilder {
             return Ok(false);
         }
         let entities = self.entities(draft.context.iter().flatten().chain(draft.query));
-        let mut dealt = entities.clone();
-        dealt.shuffle(&mut generator(self.seed, Use::Entities, &[name]));
-        let n_known = self.stands_for.len() as u32;
-        self.stands_for.extend((n_known..self.set.vocabulary().len() as u32).map(WordId));
-        for (entity, other) in entities.iter().zip(&dealt) {
-            self.stands_for[entity.index()] = *other;
+        let mut shuffled = entities.clone();
+        shuffled.shuffle(&mut generator(self.seed, Use::Entities, &[name]));
+        let n_known = self.replacement.len() as u32;
+        self.replacement.extend((n_known..self.set.vocabulary().len() as u32).map(WordId));
+        for (entity, other) in entities.iter().zip(&shuffled) {
+            self.replacement[entity.index()] = *other;
         }
-        let stands_for = |word: &WordId| self.stands_for[word.index()];
+        let replacement = |word: &WordId| self.replacement[word.index()];
         let first = self.set.n_sentences();
         for sentence in draft.context {
-            self.set.push_sentence(sentence.iter().map(stands_for));
+            self.set.push_sentence(sentence.iter().map(replacement));
         }
-        let query: Vec<WordId> = draft.query.iter().map(stands_for).collect();
-        candidates.iter_mut().for_each(|candidate| *candidate = stands_for(candidate));
-        let answer = draft.answer.map(|answer| stands_for(&answer));
+        let query: Vec<WordId> = draft.query.iter().map(replacement).collect();
+        candidates.iter_mut().for_each(|candidate| *candidate = replacement(candidate));
+        let answer = draft.answer.map(|answer| replacement(&answer));
         self.sort_by_number(&mut candidates);
         let (split, context) = (draft.split, first..self.set.n_sentences());
-        let book = match draft.book {
-            Book::Known(place) => Some(place),
-            Book::Context(name) => name.map(|name| {
+        let book = match draft.origin {
+            Origin::Book(index) => Some(index),
+            Origin::Context(name) => name.map(|name| {
                 let sentences = context.clone();
                 self.set.push_book(BookText { name: name.to_owned(), split, sentences })
             }),
@@ -173,7 +173,7 @@ impl NewsBuilder {
             split,
             book,
         });
-        entities.iter().for_each(|entity| self.stands_for[entity.index()] = *entity);
+        entities.iter().for_each(|entity| self.replacement[entity.index()] = *entity);
         pushed?;
         Ok(true)
     }
@@ -225,7 +225,7 @@ mod tests {
             }
         }
         let letter = |word: &str| match entities.iter().position(|&entity| entity == word) {
-            Some(place) => ["A", "B", "C"][place].to_owned(),
+            Some(index) => ["A", "B", "C"][index].to_owned(),
             None => word.to_owned(),
         };
         line.split(' ').map(letter).collect::<Vec<_>>().join(" ")
@@ -262,14 +262,14 @@ mod tests {
         assert_eq!(
             set.example(1).question.candidates.len(),
             2,
-            "what stands in the query alone is no candidate"
+            "an entity of the query alone is no candidate"
         );
         assert_eq!(set.book(0), Some(0));
         assert_eq!(set.books()[0].sentences, 0..3);
     }
 
     #[test]
-    fn numbers_are_dealt_out_anew_for_each_question_and_by_the_seed() {
+    fn numbers_are_drawn_again_for_each_question_and_follow_the_seed() {
         let texts = ["@entity1 met @entity2", "@entity1 saw @entity2 and @entity3"];
         let built = |seed, name: &str| {
             let mut builder = NewsBuilder::new(seed, 1);

@@ -2,12 +2,12 @@
 //! question by anonymised placeholders».
 //!
 //! A question becomes one whose candidates are `@candidate0`, `@candidate1`, …, in this order. Which number a
-//! candidate gets is drawn from the seed, the query and the candidates, so neither its number nor its place
+//! candidate gets is drawn from the seed, the query and the candidates, so neither its number nor its position
 //! says anything about the word, and a question gets the same numbers in whatever file or set it is.
 //!
 //! Chosen: a word of context or query is a mention of the candidate that it equals, else of the first
-//! candidate that it equals when both are lower-cased. Without that, *Rabbit* at one place would be told by
-//! *RABBIT* at another. Candidates that differ in case alone are two placeholders.
+//! candidate that it equals when both are lower-cased. Without that, *RABBIT* in one sentence would give away
+//! *Rabbit* in another. Candidates that differ in case alone are two placeholders.
 
 use base::{Vocabulary, WordId};
 use rand::seq::SliceRandom;
@@ -61,13 +61,13 @@ impl<'s> Anonymiser<'s> {
         &self.vocabulary
     }
 
-    /// The question at a place of the set, anonymised.
+    /// The question at an index of the set, anonymised.
     pub fn example(&mut self, index: usize) -> Example<'_> {
         let Example { question, answer, class, split, book } = self.set.example(index);
         let numbers = self.numbers(&question);
-        for (place, word) in question.candidates.iter().enumerate() {
+        for (index, word) in question.candidates.iter().enumerate() {
             let first = &mut self.candidate_of_form[self.form_of[word.index()].index()];
-            first.get_or_insert(place as u16);
+            first.get_or_insert(index as u16);
         }
         let replace = |word: &WordId| {
             let first = self.candidate_of_form[self.form_of[word.index()].index()];
@@ -97,7 +97,7 @@ impl<'s> Anonymiser<'s> {
                 blank: question.blank,
                 candidates: &self.candidates,
             },
-            answer: answer.map(|place| numbers[place]),
+            answer: answer.map(|index| numbers[index]),
             class,
             split,
             book,

@@ -8,12 +8,10 @@ use evaluation::{Accuracy, MatchedPredictions};
 use questions::{Split, WordClass};
 
 use super::{Section, first_run, models};
-use crate::chart::{Axis, Chart, ChartRow, Mark, Panel, Series, Shape};
-use crate::grid::{Cell, Grid, GridRow, Line};
-use crate::layout::head;
+use crate::charts::{Axis, Chart, ChartRow, Mark, Panel, Series, Shape};
 use crate::paper::PublishedColumn;
-use crate::passage::book_title;
-use crate::table::{Table, TableRow};
+use crate::reading::book_title;
+use crate::tables::{Cell, Grid, GridRow, Line, Table, TableRow, head};
 use crate::{Report, number};
 
 /// Accuracy by book, by place and by frequency of the answer, for the models that are best in some
@@ -157,6 +155,7 @@ impl Breakdowns<'_, '_> {
             title: column.label.to_owned(),
             rule: None,
             marks: self.marks(&bins, figures.iter().map(|model| &model[place])),
+            counts: bins.iter().map(|bin| n_questions(&figures, place, bin)).collect(),
         };
         let series = self.shown.iter().zip(SHAPES);
         Section {
@@ -218,7 +217,7 @@ impl Breakdowns<'_, '_> {
                         Line::new(number::share(accuracy.accuracy), number::interval(accuracy))
                     })
                 };
-                let n = accuracies().flatten().map(|accuracy| accuracy.n).max().unwrap_or(0);
+                let n = n_questions(figures, column, bin);
                 let mut lines = vec![Line::new("", number::questions(n))];
                 lines.extend(accuracies().map(line));
                 let value = accuracies().next().flatten().map(|accuracy| accuracy.accuracy);
@@ -237,6 +236,7 @@ impl Breakdowns<'_, '_> {
             head: head(words.rows, self.columns),
             rows: bins.iter().enumerate().map(row).collect(),
             foot: Vec::new(),
+            settings: None,
             notes: vec!["Accuracy with its 95 % interval.".into()],
         }
     }
@@ -244,6 +244,12 @@ impl Breakdowns<'_, '_> {
 
 /// Accuracies by bin.
 type Bins<B> = BTreeMap<B, Accuracy>;
+
+/// How many questions of a column fall into a bin, for the model that answered most of them.
+fn n_questions<B: Ord>(figures: &[Vec<Bins<B>>], column: usize, bin: &B) -> usize {
+    let counts = figures.iter().filter_map(|model| model[column].get(bin)).map(|figure| figure.n);
+    counts.max().unwrap_or(0)
+}
 
 /// The figures of a class, the keys of one bin taken together.
 fn pool<K: Ord, B: Ord>(
@@ -302,6 +308,8 @@ mod tests {
             section.chart.rows.iter().map(|row| row.label.clone()).collect()
         };
         assert_eq!(labels(&sections[0])[1], "A Hen");
+        // Each book has one question per class.
+        assert_eq!(sections[0].chart.panels[0].counts, [1, 1]);
         // Every answer is in the sentence before the query.
         assert_eq!(labels(&sections[1]), ["1 sentence back"]);
         // Prepositions, first book: both best models miss its one question; second book: both have it.

@@ -4,7 +4,7 @@ use evaluation::MatchedPredictions;
 use evaluation::breakdown::{MissedQuestion, missed_by_all};
 
 use super::first_run;
-use crate::table::Table;
+use crate::tables::Table;
 use crate::{Error, Report};
 
 /// The questions that every model misses, and the models, by their labels.

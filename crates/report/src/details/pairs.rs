@@ -1,20 +1,13 @@
 //! Every model against the best one on the same questions: exact McNemar, clustered bootstrap, Holm.
 
-use evaluation::{
-    Comparison, MatchedPredictions, PairedDifference, Predictions, Resampling, compare,
-};
+use evaluation::{Comparison, PairedDifference, Resampling, compare};
 use questions::Split;
 
-use super::{Section, first_run, models};
-use crate::chart::{Axis, Chart, ChartRow, Mark, Panel, Series, Shape};
-use crate::grid::{Cell, Grid, GridRow, Line};
-use crate::layout::head;
+use super::{BOOTSTRAP_SEED, Section, first_run, models, of_splits};
+use crate::charts::{Axis, Chart, ChartRow, Mark, Panel, Series, Shape};
 use crate::paper::PublishedColumn;
-use crate::table::{Table, TableRow};
+use crate::tables::{Cell, Grid, GridRow, Line, Table, TableRow, head};
 use crate::{Error, Report, number};
-
-/// The bootstrap's seed: a report of the same results has the same bytes.
-const BOOTSTRAP_SEED: u64 = 1;
 
 /// Every model against the best one, on the same questions; none where there are fewer than two.
 ///
@@ -23,21 +16,20 @@ const BOOTSTRAP_SEED: u64 = 1;
 pub fn pairs(report: &Report<'_>, table: &Table) -> Result<Option<Section>, Error> {
     // A model that answered a part of the questions cannot be compared with the others.
     let rank = |row: &TableRow| {
-        let ours: Vec<_> = row.cells.iter().filter_map(|cell| cell.ours).collect();
-        let n: usize = ours.iter().map(|accuracy| accuracy.n).sum();
-        let sum: f64 = ours.iter().map(|accuracy| accuracy.accuracy).sum();
-        (n, sum / ours.len().max(1) as f64)
+        let ours = row.cells.iter().filter_map(|cell| cell.ours);
+        (ours.map(|accuracy| accuracy.n).sum::<usize>(), row.mean())
     };
     let best = models(table).max_by(|(a, _), (b, _)| {
         let ((a_n, a_mean), (b_n, b_mean)) = (rank(a), rank(b));
         a_n.cmp(&b_n).then(a_mean.total_cmp(&b_mean))
     });
     let Some((best, best_row)) = best else { return Ok(None) };
-    let second = of_columns(first_run(report, best_row), table.columns())?;
+    let splits: Vec<Split> = table.columns().iter().map(|column| column.split).collect();
+    let second = of_splits(first_run(report, best_row), &splits)?;
     let mut compared: Vec<(&TableRow, Vec<Comparison>)> = Vec::new();
     let mut left_out = Vec::new();
     for (row, place) in models(table).filter(|(_, place)| *place != best_row) {
-        let first = of_columns(first_run(report, place), table.columns())?;
+        let first = of_splits(first_run(report, place), &splits)?;
         match first
             .zip(second.as_ref())
             .map(|(first, second)| compare(&first, second, BOOTSTRAP_SEED))
@@ -60,20 +52,6 @@ pub fn pairs(report: &Report<'_>, table: &Table) -> Result<Option<Section>, Erro
         section.grid.notes.push(note);
     }
     Ok(Some(section))
-}
-
-/// The predictions of the splits that a table shows.
-fn of_columns(
-    checked: &MatchedPredictions<'_>,
-    columns: &[PublishedColumn],
-) -> Result<Option<Predictions>, Error> {
-    let predictions = checked.predictions();
-    let is_shown = |split: Option<Split>| columns.iter().any(|column| Some(column.split) == split);
-    let shown: Vec<_> = predictions.iter().filter(|p| is_shown(p.split)).cloned().collect();
-    match shown.len() {
-        0 => Ok(None),
-        _ => Ok(Some(Predictions::new(predictions.name(), shown)?)),
-    }
 }
 
 fn paired<'c>(
@@ -103,6 +81,7 @@ fn paired_section(compared: &[(&TableRow, Vec<Comparison>)], best: &str, table: 
                 Some(Mark { row, series: 0, at: difference, low, high, tip })
             })
             .collect(),
+        counts: Vec::new(),
     };
     let rows = compared.iter().enumerate().map(|(place, (row, comparisons))| GridRow {
         label: vec![row.label.clone()],
@@ -135,6 +114,7 @@ fn paired_section(compared: &[(&TableRow, Vec<Comparison>)], best: &str, table: 
             head: head("Methods", columns),
             rows,
             foot: Vec::new(),
+            settings: None,
             notes: paired_notes(compared),
         },
     }
@@ -179,7 +159,7 @@ mod tests {
     use crate::paper::TableKind;
 
     #[test]
-    fn every_model_is_set_against_the_best_one() {
+    fn every_model_is_compared_with_the_best_one() {
         let set = fixture::set();
         let report = fixture::report(&set);
         let table = Table::of(&report, TableKind::Anonymised).unwrap();

@@ -1,9 +1,12 @@
-//! An [`ExplainedQuestion`] for the terminal: the windows from the strongest on, then the candidates; 80 columns, no colour.
+//! An [`ExplainedQuestion`] for the terminal: the strongest windows, then the candidates; 80 columns, no colour.
 
+use corpus::detokenise::{PrintedToken, spaced};
 use questions::{BLANK_WORD, Span};
 
-use super::{ExplainedQuestion, printed};
-use crate::text::wrap;
+use super::ExplainedQuestion;
+use crate::formats::wrap;
+use crate::number::weight;
+use crate::reading::book_title;
 
 const WIDTH: usize = 80;
 /// How many windows are listed.
@@ -17,16 +20,15 @@ const LABEL: usize = 10;
 const SPACE: char = '\u{e000}';
 
 pub fn write(explained: &ExplainedQuestion) -> String {
-    let mut lines = wrap(&explained.heading(), WIDTH);
+    let mut lines = wrap(&heading(explained), WIDTH);
     lines.push(String::new());
-    let gap = format!("[{}]", SPACE.to_string().repeat(5));
-    let or_gap = |word: &String| if word == BLANK_WORD { gap.clone() } else { word.clone() };
-    let query: Vec<String> = explained.query.iter().map(or_gap).collect();
-    lines.extend(labelled("Query", &query.join(" ")));
+    lines.extend(explained.model.iter().flat_map(|model| labelled("Model", model)));
+    let query: Vec<&str> = explained.query.iter().map(String::as_str).collect();
+    lines.extend(labelled("Query", &with_gap(&query)));
     if let Some(window) =
         explained.explanation.query.clone().filter(|w| *w != (0..explained.query.len()))
     {
-        lines.extend(labelled("Window", &query[window].join(" ")));
+        lines.extend(labelled("Window", &with_gap(&query[window])));
     }
     lines.push(String::new());
     let windows = explained.by_strength();
@@ -36,11 +38,13 @@ pub fn write(explained: &ExplainedQuestion) -> String {
     lines.extend(
         windows.iter().take(SHOWN).map(|&(strength, window)| line(explained, strength, window)),
     );
-    if windows.len() > SHOWN {
-        lines.push(format!("  … and {} weaker ones", windows.len() - SHOWN));
+    match windows.len().saturating_sub(SHOWN) {
+        0 => {}
+        1 => lines.push("  … and a weaker one".to_owned()),
+        more => lines.push(format!("  … and {more} weaker ones")),
     }
     if windows.is_empty() {
-        lines.push("  This model looks at nothing in particular.".to_owned());
+        lines.push("  This model does not say which part of the text it used.".to_owned());
     }
     if windows.iter().any(|(_, window)| window.is_supporting) {
         lines.push("  * the supporting memory".to_owned());
@@ -49,11 +53,30 @@ pub fn write(explained: &ExplainedQuestion) -> String {
     let candidates: Vec<String> = explained
         .ranked()
         .into_iter()
-        .map(|(place, score)| format!("{}{SPACE}{score}", explained.candidates[place]))
+        .map(|(index, score)| format!("{}{SPACE}{score}", explained.candidates[index]))
         .collect();
-    lines.extend(labelled("Answer", &candidates.join(&format!("{SPACE}{SPACE} "))));
-    lines.extend(labelled("", &explained.verdict()));
+    lines.extend(labelled("Scores", &candidates.join(&format!("{SPACE}{SPACE} "))));
+    lines.extend(labelled("Answer", &explained.verdict()));
     lines.iter().map(|line| format!("{}\n", line.replace(SPACE, " ").trim_end())).collect()
+}
+
+/// Which question it is, its id included: another command may want it.
+fn heading(explained: &ExplainedQuestion) -> String {
+    let class = explained.class.map(|class| class.label().to_owned());
+    let split = explained.split.map(|split| split.code().to_owned());
+    let book = explained.book.as_deref().map(book_title);
+    let parts = [Some(format!("Question {}", explained.id)), class, split, book];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Tokens as a book prints them, with a visible gap.
+fn with_gap(tokens: &[&str]) -> String {
+    let gap = format!("[{}]", SPACE.to_string().repeat(5));
+    let text = |PrintedToken { has_space, text }: PrintedToken<'_>| {
+        let text = if text == BLANK_WORD { gap.as_str() } else { text };
+        [if has_space { " " } else { "" }, text].concat()
+    };
+    spaced(tokens).into_iter().map(text).collect()
 }
 
 /// Text after a label, wrapped under its own beginning.
@@ -68,44 +91,39 @@ fn line(explained: &ExplainedQuestion, strength: f64, window: &Span) -> String {
     let mark = if window.is_supporting { '*' } else { ' ' };
     let bar = "█".repeat((strength * BAR).round() as usize);
     let sentence = 1 + explained.sentence_of(window.mention.unwrap_or(window.words.start));
-    let score =
-        window.score.map_or(String::new(), |score| format!("{:>6} ", printed(score.into())));
+    let score = window.score.map_or(String::new(), |score| format!("{:>6} ", weight(score.into())));
     let start =
-        format!("{mark} {:>6} {bar:8} {score}{sentence:>4}  ", printed(window.weight.into()));
+        format!("{mark} {:>6} {bar:8} {score}{sentence:>4}  ", weight(window.weight.into()));
     format!("{start}{}", around_mention(explained, window, WIDTH - INDENT))
 }
 
 /// As many words of a window around its mention as there is room for, `…` where the text continues.
 fn around_mention(explained: &ExplainedQuestion, window: &Span, room: usize) -> String {
     let words = explained.words();
-    let shown = |place: usize| match window.mention {
-        Some(mention) if mention == place => format!("▸{}◂", words[place]),
-        _ => words[place].to_owned(),
+    let middle = window.mention.unwrap_or(window.words.start);
+    let text = |start: usize, end: usize| -> String {
+        let printed = |(index, PrintedToken { has_space, text }): (usize, PrintedToken<'_>)| {
+            let [open, close] =
+                if window.mention == Some(start + index) { ["▸", "◂"] } else { [""; 2] };
+            [if has_space { " " } else { "" }, open, text, close].concat()
+        };
+        spaced(&words[start..end]).into_iter().enumerate().map(printed).collect()
     };
-    let centre = window.mention.unwrap_or(window.words.start);
-    let mut text = shown(centre);
-    let (mut start, mut end) = (centre, centre + 1);
+    let (mut start, mut end) = (middle, middle + 1);
     // Two ellipses with their spaces.
-    let fits = |text: &str, word: &str| text.chars().count() + 1 + word.chars().count() + 4 <= room;
+    let fits = |start: usize, end: usize| text(start, end).chars().count() + 4 <= room;
     loop {
-        let before =
-            (start > window.words.start).then(|| shown(start - 1)).filter(|w| fits(&text, w));
-        if let Some(word) = &before {
-            text = format!("{word} {text}");
-            start -= 1;
-        }
-        let after = (end < window.words.end).then(|| shown(end)).filter(|w| fits(&text, w));
-        if let Some(word) = &after {
-            text = format!("{text} {word}");
-            end += 1;
-        }
-        if before.is_none() && after.is_none() {
+        let before = start > window.words.start && fits(start - 1, end);
+        start -= usize::from(before);
+        let after = end < window.words.end && fits(start, end + 1);
+        end += usize::from(after);
+        if !before && !after {
             break;
         }
     }
     let ellipsis = |goes_on: bool| if goes_on { "…" } else { "" };
-    let text = format!("{} {text} {}", ellipsis(start > 0), ellipsis(end < words.len()));
-    text.trim().to_owned()
+    let [before, after] = [start > 0, end < words.len()].map(ellipsis);
+    format!("{before} {} {after}", text(start, end)).trim().to_owned()
 }
 
 #[cfg(test)]
@@ -119,17 +137,18 @@ mod tests {
         expect![[r#"
             Question 0123456789abcdef, Named Entities, valid, The Two Hens
 
-            Query     So [     ] woke at last .
+            Model     memnn-window-selfsup
+            Query     So [     ] woke at last.
             Window    So [     ] woke at
 
               attention        score  sentence
-            *    .50 ████████   2.31    1  … , and ▸Otto◂ slept . …
+            *    .50 ████████   2.31    1  … , and ▸Otto◂ slept. …
                  .25 ████       1.61    1  ▸Anna◂ fed the …
-                 .20 ███        1.39    2  … up , ▸Otto◂ ! …
+                 .20 ███        1.39    2  … up, ▸Otto◂! …
               * the supporting memory
 
-            Answer    Otto .70   Anna .25   hen .05
-                      wrong: the answer is Anna
+            Scores    Otto .70   Anna .25   hen .05
+            Answer    Otto: wrong, the answer is Anna
         "#]]
         .assert_eq(&explained().text());
     }
@@ -145,5 +164,7 @@ mod tests {
         let text = explained.text();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         assert!(text.contains("… and 6 weaker ones"), "{text}");
+        explained.explanation.spans.truncate(13);
+        assert!(explained.text().contains("… and a weaker one\n"), "{}", explained.text());
     }
 }

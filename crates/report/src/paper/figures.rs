@@ -83,6 +83,28 @@ pub(super) static LABELS: &[(&str, &str)] = &[
     ("memnn-lm-selfsup", "MemNNs (LM + self-sup.)"),
 ];
 
+/// The rows of Table 2 in a sentence.
+#[rustfmt::skip]
+pub(super) static PHRASES: &[(&str, &str)] = &[
+    ("max-frequency-corpus", "the most frequent candidate of the training books"),
+    ("max-frequency-context", "the most frequent candidate of the context"),
+    ("sliding-window", "the sliding window"),
+    ("word-distance", "word distance"),
+    ("kneser-ney", "the Kneser-Ney language model"),
+    ("kneser-ney-cache", "the Kneser-Ney language model with a cache"),
+    ("embedding-context-query", "the embedding of context and query"),
+    ("embedding-query", "the embedding of the query"),
+    ("embedding-window", "the embedding of a window"),
+    ("embedding-window-position", "the embedding of a window with positions"),
+    ("lstm-query", "the LSTM that reads the query"),
+    ("lstm-context-query", "the LSTM that reads context and query"),
+    ("contextual-lstm", "the contextual LSTM"),
+    ("memnn-lexical", "the lexical memory"),
+    ("memnn-window", "the window memory"),
+    ("memnn-sentential", "the sentential memory"),
+    ("memnn-window-selfsup", "the window memory with self-supervision"),
+];
+
 const fn class_columns(split: Split, n: usize) -> [PublishedColumn; 4] {
     const fn column(label: &'static str, class: WordClass, of: (Split, usize)) -> PublishedColumn {
         PublishedColumn { label, split: of.0, class: Some(class), n: of.1 }
@@ -126,6 +148,7 @@ use Footnote::{Hermann, People};
 pub(super) static TABLE_2: PublishedTable = PublishedTable {
     source: "Table 2",
     title: "Results on the CBT test set",
+    subject: "Accuracy",
     columns: &TEST_COLUMNS,
     rows: &[
         noted(row(0, "humans-query", &[0.520, 0.644, 0.716, 0.676]), People),
@@ -154,6 +177,7 @@ pub(super) static TABLE_2: PublishedTable = PublishedTable {
 pub(super) static VALIDATION: PublishedTable = PublishedTable {
     source: "Appendix B",
     title: "Results on the CBT validation set",
+    subject: "Accuracy",
     columns: &VALID_COLUMNS,
     rows: &[
         row(0, "max-frequency-corpus", &[0.052, 0.192, 0.301, 0.346]),
@@ -180,6 +204,7 @@ pub(super) static VALIDATION: PublishedTable = PublishedTable {
 pub(super) static CNN: PublishedTable = PublishedTable {
     source: "Table 3",
     title: "Results on CNN QA",
+    subject: "Accuracy",
     columns: &CNN_COLUMNS,
     rows: &[
         noted(called(row(0, "max-frequency-context", &[0.305, 0.332]), "Maximum frequency (article)"), Hermann),
@@ -200,6 +225,7 @@ pub(super) static CNN: PublishedTable = PublishedTable {
 pub(super) static ABLATION: PublishedTable = PublishedTable {
     source: "Appendix C",
     title: "Ablation study on CNN QA",
+    subject: "Ablation of the window memory",
     columns: &CNN_COLUMNS,
     rows: &[
         row(0, "memnn-window-selfsup/-cooccurrences", &[0.635, 0.684]),
@@ -219,6 +245,7 @@ pub(super) static ABLATION: PublishedTable = PublishedTable {
 pub(super) static ANONYMISED: PublishedTable = PublishedTable {
     source: "Appendix D",
     title: "Effects of anonymising entities in CBT",
+    subject: "Accuracy with anonymised candidates",
     columns: &TEST_COLUMNS,
     rows: &[
         called(row(0, "memnn-lexical", &[0.431, 0.562, 0.798, 0.764]), "MemNNs (word mem.)"),
@@ -234,6 +261,7 @@ pub(super) static ANONYMISED: PublishedTable = PublishedTable {
 pub(super) static WINDOWS: PublishedTable = PublishedTable {
     source: "Appendix E",
     title: "Results on the CBT test set when considering all windows or targets",
+    subject: "All windows or targets as memories",
     columns: &TEST_COLUMNS,
     rows: &[
         row(0, "memnn-lexical", &[0.431, 0.562, 0.798, 0.764]),
@@ -249,6 +277,7 @@ pub(super) static WINDOWS: PublishedTable = PublishedTable {
 pub(super) static GOLDILOCKS: PublishedTable = PublishedTable {
     source: "§5",
     title: "The Goldilocks principle: accuracy against the size of a window",
+    subject: "Accuracy against the size of a window",
     columns: &VALID_COLUMNS,
     rows: &[],
 };
@@ -256,6 +285,7 @@ pub(super) static GOLDILOCKS: PublishedTable = PublishedTable {
 pub(super) static VARIANTS: PublishedTable = PublishedTable {
     source: "§3, Appendix C",
     title: "Variants of the memory networks on the CBT validation set",
+    subject: "Variants of the memory networks",
     columns: &VALID_COLUMNS,
     rows: &[],
 };

@@ -17,7 +17,7 @@ use super::product;
 use super::slice::{one_by_one, shape_of_product};
 use super::{
     Accumulate, Array, Convert, Dense, Device, DeviceMatrix, DeviceMatrixMut, Element, Lstm,
-    Optimise, Recurrent, Slice, SliceMut, Softmax, Targets, Trace, bf16,
+    Optimise, OptimiserStep, Recurrent, Slice, SliceMut, Softmax, Targets, Trace, bf16,
 };
 use crate::sparse::pages::Pages;
 use crate::{Error, Real, Result};
@@ -279,24 +279,13 @@ impl<R: Real> Optimise for Cpu<R> {
         into.get()[0] = R::from_f64(optimise::sum_of_squares(from.get()));
     }
 
-    fn sgd_step(
-        &self,
-        values: SliceMut<'_, Pages<R>>,
-        gradient: Slice<'_, Pages<R>>,
-        settings: Slice<'_, Pages<R>>,
-    ) {
-        optimise::sgd_step(values.get(), gradient.get(), settings.get());
+    fn sgd_step(&self, step: OptimiserStep<'_, Pages<R>>) {
+        optimise::sgd_step(step.values.get(), step.gradient.get(), step.settings.get());
     }
 
-    fn adam_step(
-        &self,
-        values: SliceMut<'_, Pages<R>>,
-        moments: SliceMut<'_, Pages<R>>,
-        gradient: Slice<'_, Pages<R>>,
-        settings: Slice<'_, Pages<R>>,
-    ) {
-        let (values, moments) = (values.get(), moments.get());
-        optimise::adam_step(values, moments, gradient.get(), settings.get());
+    fn adam_step(&self, step: OptimiserStep<'_, Pages<R>>, moments: SliceMut<'_, Pages<R>>) {
+        let (gradient, settings) = (step.gradient.get(), step.settings.get());
+        optimise::adam_step(step.values.get(), moments.get(), gradient, settings);
     }
 }
 
@@ -310,7 +299,7 @@ impl<R: Real> Convert for Cpu<R> {
     }
 }
 
-/// How many numbers a thread takes at a time where they don't depend on each other.
+/// Numbers that a thread takes at a time where they don't depend on each other.
 const BLOCK: usize = 1 << 15;
 
 /// Does something with each row, on all threads; the second argument is the row's number.

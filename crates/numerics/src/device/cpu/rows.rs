@@ -9,7 +9,7 @@ use crate::{Real, axpy};
 /// How long the rows of `n` words are, which a table has too.
 fn dim(len: usize, n: usize, table: usize) -> usize {
     let dim = len / n.max(1);
-    assert_eq!((dim * n, table % dim.max(1)), (len, 0), "one row a word");
+    assert_eq!((dim * n, table % dim.max(1)), (len, 0), "one row per word");
     dim
 }
 
@@ -81,7 +81,7 @@ pub fn smooth<R: Real>(into: &mut [R], from: &[R], bounds: &[u32], reach: usize)
     let (bounds, rest) = bounds.as_chunks::<2>();
     let columns = into.len() / bounds.len().max(1);
     let shape = (0, bounds.len() * columns, into.len());
-    assert_eq!((rest.len(), into.len(), from.len()), shape, "two bounds a row");
+    assert_eq!((rest.len(), into.len(), from.len()), shape, "two bounds per row");
     let share = R::ONE / R::from_f64((2 * reach + 1) as f64);
     for_each_row(into, columns, |into, i| {
         let [first, end] = bounds[i].map(|bound| bound as usize);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_summed_whatever_stands_between_them() {
+    fn rows_are_summed_whatever_lies_between_them() {
         let mut sums = [10.0, 20.0];
         sum(&mut sums, 0.5, &[1.0, 2.0, 99.0, 3.0, 4.0, 99.0], 3);
         assert_eq!(sums, [9.0, 16.0]);

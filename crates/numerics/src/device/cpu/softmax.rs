@@ -10,7 +10,7 @@ use crate::{Real, dot};
 pub fn rows<R: Real>(scores: &mut [R], bounds: &[u32]) {
     let (bounds, rest) = bounds.as_chunks::<2>();
     let columns = scores.len() / bounds.len().max(1);
-    assert_eq!((rest.len(), bounds.len() * columns), (0, scores.len()), "two bounds a row");
+    assert_eq!((rest.len(), bounds.len() * columns), (0, scores.len()), "two bounds per row");
     for_each_row(scores, columns, |row, i| {
         let [first, end] = bounds[i].map(|bound| bound as usize);
         row[..first].fill(R::ZERO);

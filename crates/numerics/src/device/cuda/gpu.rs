@@ -28,7 +28,7 @@ pub struct Gpu {
     kernels: BTreeMap<&'static str, CudaFunction>,
     /// Whether it has tensor cores for TF32.
     pub has_tensor_cores: bool,
-    /// Partial sums.
+    /// Partial sums of [`super::super::Optimise::sum_of_squares`].
     pub partial: CudaArray<f32>,
     /// Scratch memory of cuBLAS, which must not allocate while work is captured.
     _workspace: CudaSlice<u8>,

@@ -7,7 +7,7 @@ typedef unsigned int word;
 typedef long long size;
 typedef unsigned short bf16;  // the upper half of a float
 
-// Before this stands `struct Settings`, with the fields of `StepSettings` in their order.
+// `struct Settings`, with the fields of `StepSettings` in their order, is put before this text.
 
 #define EACH(i, n) \
     for (size i = blockIdx.x * (size)blockDim.x + threadIdx.x; i < (n); i += (size)gridDim.x * blockDim.x)
@@ -67,7 +67,7 @@ __device__ __forceinline__ float4 plus(float4 a, float4 b) {
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-// ln Σ exp of a row by a block, so many numbers four at a time.
+// ln Σ exp of a row by a block; the first `4 * quads` numbers are read four at a time.
 __device__ Sum row_sum(const float* row, const float* bias, int columns, int quads) {
     Sum s = {-1e30f, 0.f};
     for (int i = threadIdx.x; i < quads; i += blockDim.x)

@@ -59,7 +59,7 @@ pointer!(In, Slice);
 pointer!(Out, SliceMut);
 
 impl<T> In<T> {
-    /// No address.
+    /// The null address, for an argument that is not used.
     pub const NULL: Self = Self(0, PhantomData);
 }
 
@@ -97,7 +97,7 @@ pub fn launch<K: Kernel>(gpu: &Gpu, [x, y]: [usize; 2], threads: usize, kernel: 
         shared_mem_bytes: 0,
     };
     #[expect(unsafe_code, reason = "kernels have no safe interface")]
-    // SAFETY: the arguments have the kernel's types, and the slices of arrays behind the addresses are as
+    // SAFETY: the arguments have the kernel's types, and the slices of arrays at the addresses are as
     // long as the operation's shapes say, which were checked.
     gpu.note(unsafe { launch.launch(config) });
 }

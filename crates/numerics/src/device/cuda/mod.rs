@@ -21,7 +21,7 @@ use super::{Array, Device, Element, Slice, SliceMut};
 use crate::Result;
 use gpu::Gpu;
 
-/// An NVIDIA GPU.
+/// An NVIDIA GPU that was opened.
 #[derive(Clone)]
 pub struct Cuda {
     gpu: Arc<Gpu>,
@@ -33,7 +33,7 @@ pub struct Cuda {
 enum Products {
     /// To TF32, whose mantissa has 10 bits: on tensor cores, several times as fast.
     Tf32,
-    /// Not at all.
+    /// Products are computed in f32.
     Full,
 }
 
@@ -112,7 +112,7 @@ pub struct Graph {
 struct Captured(CudaGraph);
 
 #[expect(unsafe_code, reason = "a graph is used by one thread at a time")]
-// SAFETY: CUDA asks that a graph is not used by two threads at once; `Graph` gives it out by `&mut` alone.
+// SAFETY: CUDA asks that a graph is not used by two threads at once; `Graph` lends it by `&mut` alone.
 unsafe impl Send for Captured {}
 #[expect(unsafe_code, reason = "a graph is used by one thread at a time")]
 // SAFETY: as above; nothing is done with a graph by `&`.

@@ -6,7 +6,7 @@ use super::{Cuda, CudaArray, lstm, product};
 use crate::device::slice::one_by_one;
 use crate::device::{
     Accumulate, Array as _, Convert, Dense, DeviceMatrix, DeviceMatrixMut, Lstm, Optimise,
-    Recurrent, Slice, SliceMut, Softmax, StepSettings, Targets, Trace, bf16,
+    OptimiserStep, Recurrent, Slice, SliceMut, Softmax, StepSettings, Targets, Trace, bf16,
 };
 
 type Reals = CudaArray<f32>;
@@ -28,6 +28,13 @@ fn row_length(len: usize, rows: usize) -> usize {
     let columns = len / rows.max(1);
     assert_eq!(columns * rows, len, "whole rows");
     columns
+}
+
+/// The length of the rows of a table, where `len` numbers are `rows` rows of it.
+fn dim_of_table(table: usize, len: usize, rows: usize) -> i32 {
+    let dim = row_length(len, rows);
+    assert_eq!(table % dim.max(1), 0, "whole rows of a table");
+    dim as i32
 }
 
 /// How many numbers of a row can be read four at a time.
@@ -84,16 +91,9 @@ impl Dense for Cuda {
         table: Slice<'_, Reals>,
         rows: Slice<'_, Indices>,
     ) {
-        let (n, dim) = (into.len, row_length(into.len, rows.len));
-        assert_eq!(table.len % dim.max(1), 0, "whole rows of a table");
-        let kernel = kernels::GatherRows {
-            into: into.into(),
-            table: table.into(),
-            rows: rows.into(),
-            dim: dim as i32,
-            n: n as i64,
-        };
-        self.each(n, &kernel);
+        let (len, dim) = (into.len, dim_of_table(table.len, into.len, rows.len));
+        let (into, table, rows, n) = (into.into(), table.into(), rows.into(), len as i64);
+        self.each(len, &kernels::GatherRows { into, table, rows, dim, n });
     }
 
     fn scatter_add_rows(
@@ -102,16 +102,9 @@ impl Dense for Cuda {
         rows: Slice<'_, Indices>,
         from: Slice<'_, Reals>,
     ) {
-        let (n, dim) = (from.len, row_length(from.len, rows.len));
-        assert_eq!(table.len % dim.max(1), 0, "whole rows of a table");
-        let kernel = kernels::ScatterAddRows {
-            table: table.into(),
-            rows: rows.into(),
-            from: from.into(),
-            dim: dim as i32,
-            n: n as i64,
-        };
-        self.each(n, &kernel);
+        let (len, dim) = (from.len, dim_of_table(table.len, from.len, rows.len));
+        let (table, rows, from, n) = (table.into(), rows.into(), from.into(), len as i64);
+        self.each(len, &kernels::ScatterAddRows { table, rows, from, dim, n });
     }
 
     fn sum_rows(&self, into: SliceMut<'_, Reals>, beta: f64, from: DeviceMatrix<'_, Reals>) {
@@ -309,12 +302,7 @@ impl Optimise for Cuda {
         launch(&self.gpu, [1, 1], ROW_THREADS, &sum);
     }
 
-    fn sgd_step(
-        &self,
-        values: SliceMut<'_, Reals>,
-        gradient: Slice<'_, Reals>,
-        settings: Slice<'_, Reals>,
-    ) {
+    fn sgd_step(&self, OptimiserStep { values, gradient, settings }: OptimiserStep<'_, Reals>) {
         let n = values.len;
         assert_eq!((n, StepSettings::FIELDS.len()), (gradient.len, settings.len), "shapes");
         let kernel = kernels::SgdStep {
@@ -326,13 +314,8 @@ impl Optimise for Cuda {
         self.each(n, &kernel);
     }
 
-    fn adam_step(
-        &self,
-        values: SliceMut<'_, Reals>,
-        moments: SliceMut<'_, Reals>,
-        gradient: Slice<'_, Reals>,
-        settings: Slice<'_, Reals>,
-    ) {
+    fn adam_step(&self, step: OptimiserStep<'_, Reals>, moments: SliceMut<'_, Reals>) {
+        let OptimiserStep { values, gradient, settings } = step;
         let n = values.len;
         let expected = (2 * n, n, StepSettings::FIELDS.len());
         assert_eq!((moments.len, gradient.len, settings.len), expected, "shapes");

@@ -14,21 +14,21 @@ const PLACEHOLDER: &str = "@placeholder";
 /// Chosen: of 7,387 articles of CNN the richest has 393 entities; a list many times as long is no article.
 const MOST_CANDIDATES: usize = 2_000;
 
-/// A question about an article.
+/// A question and the article that it is about.
 pub(crate) struct Article<'a> {
-    /// Its address; none where it is not known.
+    /// `None` where it is not known.
     pub url: Option<&'a str>,
     pub text: &'a str,
     pub query: &'a str,
-    /// None where it is not known.
+    /// `None` where it is not known.
     pub answer: Option<&'a str>,
     pub split: Option<Split>,
     /// The [`entities`] of the text: the candidates.
     pub entities: Vec<&'a str>,
 }
 
-/// What is wrong with an article's question.
-pub(crate) enum Wrong {
+/// What is wrong with an article's question, by the part that it is found in.
+pub(crate) enum ArticleError {
     Query(LineError),
     Answer(LineError),
     Text(LineError),
@@ -36,12 +36,16 @@ pub(crate) enum Wrong {
 
 impl Article<'_> {
     /// Adds the question, with the article as a book of its own. A question with an error leaves no trace.
-    pub fn push(&self, set: &mut QuestionSet, numbering: &mut Numbering) -> Result<(), Wrong> {
+    pub fn push(
+        &self,
+        set: &mut QuestionSet,
+        numbering: &mut Numbering,
+    ) -> Result<(), ArticleError> {
         self.check()?;
         // A text has no more words than bytes, but for the one after its last space.
         let most_words = set.n_words() + 2 * (self.text.len() + self.query.len() + 2);
         if u32::try_from(most_words).is_err() {
-            return Err(Wrong::Text(LineError::TooLarge));
+            return Err(ArticleError::Text(LineError::TooLarge));
         }
         let candidates = &self.entities;
         let first = set.n_sentences();
@@ -65,8 +69,8 @@ impl Article<'_> {
             let sentences = sentences.clone();
             set.push_book(BookText { name: url.to_owned(), split: self.split, sentences })
         });
-        let place = |answer| candidates.iter().position(|&candidate| candidate == answer);
-        let answer = self.answer.and_then(place);
+        let index = |answer| candidates.iter().position(|&candidate| candidate == answer);
+        let answer = self.answer.and_then(index);
         let candidates: Vec<WordId> =
             candidates.iter().map(|word| numbering.one(word, set)).collect();
         let pushed = set.push_checked(NewQuestion {
@@ -78,10 +82,10 @@ impl Article<'_> {
             split: self.split,
             book,
         });
-        pushed.map(drop).map_err(Wrong::Text)
+        pushed.map(drop).map_err(ArticleError::Text)
     }
 
-    fn check(&self) -> Result<(), Wrong> {
+    fn check(&self) -> Result<(), ArticleError> {
         let (mut placeholders, mut blanks) = (0, 0);
         for word in sentence::words(self.query) {
             placeholders += usize::from(word == PLACEHOLDER);
@@ -89,14 +93,14 @@ impl Article<'_> {
         }
         match (placeholders, blanks) {
             (1, 0) => {}
-            (1, found) => return Err(Wrong::Query(LineError::Blanks { found: found + 1 })),
-            (found, _) => return Err(Wrong::Query(LineError::Placeholders { found })),
+            (1, found) => return Err(ArticleError::Query(LineError::Blanks { found: found + 1 })),
+            (found, _) => return Err(ArticleError::Query(LineError::Placeholders { found })),
         }
         match self.entities.len() {
-            found @ 0..2 => return Err(Wrong::Text(LineError::FewEntities { found })),
+            found @ 0..2 => return Err(ArticleError::Text(LineError::FewEntities { found })),
             2..=MOST_CANDIDATES => {}
             found => {
-                return Err(Wrong::Text(LineError::ManyCandidates {
+                return Err(ArticleError::Text(LineError::ManyCandidates {
                     found,
                     most: MOST_CANDIDATES,
                 }));
@@ -104,7 +108,7 @@ impl Article<'_> {
         }
         match self.answer.filter(|answer| !self.entities.contains(answer)) {
             None => Ok(()),
-            Some(answer) => Err(Wrong::Answer(LineError::AnswerNotInArticle {
+            Some(answer) => Err(ArticleError::Answer(LineError::AnswerNotInArticle {
                 answer: answer.to_owned(),
                 n_entities: self.entities.len(),
             })),
@@ -129,9 +133,9 @@ pub(crate) fn entities(text: &str) -> Vec<&str> {
     entities.into_iter().map(|(_, word)| word).collect()
 }
 
-/// A set of entities.
+/// A set of entities, fast for the low numbers that articles have.
 pub(crate) struct Entities {
-    /// Those that articles have: whether each is in it.
+    /// Whether each of the low numbers is in the set.
     first: [bool; 1 << 10],
     others: BTreeSet<Entity>,
 }
@@ -143,7 +147,7 @@ impl Default for Entities {
 }
 
 impl Entities {
-    /// Adds an entity; tells whether it was not there.
+    /// Adds an entity; returns whether it is new.
     pub fn insert(&mut self, entity: Entity) -> bool {
         match self.first.get_mut(entity as usize) {
             Some(is_in) => !std::mem::replace(is_in, true),
@@ -157,7 +161,7 @@ impl Entities {
     }
 }
 
-/// An entity's place among all, shorter ones first: 1 for `@entity0`, 10 for `@entity9`, 11 for `@entity00`.
+/// The rank of an entity among all, shorter ones first: 1 for `@entity0`, 10 for `@entity9`, 11 for `@entity00`.
 pub(crate) type Entity = u32;
 
 /// `@entity0`, `@entity1`, …, with nine digits at most.
@@ -171,7 +175,7 @@ fn leading_entity(bytes: &[u8]) -> Option<(Entity, usize)> {
     const NAME: &[u8] = b"@entity";
     let rest = bytes.strip_prefix(NAME)?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    // Numerals in which the digits stand for 1 to 10 leave no gap and are in the order of their lengths.
-    let place = |sum, byte: &u8| 10 * sum + Entity::from(byte - b'0') + 1;
-    (1..=9).contains(&digits).then(|| (rest[..digits].iter().fold(0, place), NAME.len() + digits))
+    // With digits that count as 1 to 10, ranks have no gap and follow the lengths of the numerals.
+    let rank = |sum, byte: &u8| 10 * sum + Entity::from(byte - b'0') + 1;
+    (1..=9).contains(&digits).then(|| (rest[..digits].iter().fold(0, rank), NAME.len() + digits))
 }

@@ -6,10 +6,10 @@
 //! | `question` | the query with `@placeholder` |
 //! | `answer` | the missing entity; null or absent where it is not known |
 //! | `url` | the article's address; null or absent |
-//! | `split` | `training`, `validation` or `test`, or as ours are called; null or absent |
+//! | `split` | `training`, `validation` or `test`, or `train`, `valid` or `test`; null or absent |
 //! | `source` | `cnn`; lines of another source are counted and left out; null or absent |
 //!
-//! Other keys are passed over, among them `entities`, what the entities are called.
+//! Other keys are ignored, among them `entities`, the names of the entities.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -19,16 +19,16 @@ use std::path::Path;
 use rayon::prelude::*;
 use serde::Deserialize;
 
-use super::article::{Article, Wrong, entities};
+use super::article::{Article, ArticleError, entities};
+use super::chunks::{Chunk, collect_chunks};
 use super::folder::split_from;
-use super::reading::{Part, gather};
 use crate::error::LineError;
 use crate::error::{At, Error, Result};
-use crate::formats::jsonl::{Kind, parse};
+use crate::formats::json::{Kind, parse};
 use crate::{OpenOptions, QuestionSet, Warnings};
 
-/// Bytes that make a part, but for the end of its last line; in tests so few that there are several parts.
-const BYTES_A_PART: u64 = if cfg!(test) { 200 } else { 8 << 20 };
+/// How many bytes a thread reads in one go, and the rest of the line that they end in.
+const BYTES_PER_CHUNK: u64 = 8 << 20;
 
 #[derive(Deserialize)]
 struct Line<'a> {
@@ -75,18 +75,28 @@ pub fn read_lines(
     path: &Path,
     options: &OpenOptions,
 ) -> Result<(QuestionSet, Warnings)> {
-    let n_parts = 2 * rayon::current_num_threads();
-    let mut blocks = Blocks { input: BufReader::with_capacity(1 << 20, input), line: 1 };
+    read_lines_in_chunks(input, path, options, BYTES_PER_CHUNK)
+}
+
+pub(super) fn read_lines_in_chunks(
+    input: impl Read + Send,
+    path: &Path,
+    options: &OpenOptions,
+    bytes_per_chunk: u64,
+) -> Result<(QuestionSet, Warnings)> {
+    let n_chunks = 2 * rayon::current_num_threads();
+    let input = BufReader::with_capacity(1 << 20, input);
+    let mut blocks = Blocks { input, bytes_per_block: bytes_per_chunk, line: 1 };
     let waves = std::iter::from_fn(move || {
         let wave: std::io::Result<Vec<Block>> =
-            (0..n_parts).map_while(|_| blocks.next().transpose()).collect();
+            (0..n_chunks).map_while(|_| blocks.next().transpose()).collect();
         let wave = wave.map_err(|cause| Error::Read { path: path.to_owned(), cause });
         Some(wave).filter(|wave| wave.as_ref().map_or(true, |blocks| !blocks.is_empty()))
     });
-    let read = |blocks: &Vec<Block>| -> Vec<Part> {
-        blocks.par_iter().map(|block| read_part(block, path, options)).collect()
+    let read = |blocks: &Vec<Block>| -> Vec<Chunk> {
+        blocks.par_iter().map(|block| read_chunk(block, path, options)).collect()
     };
-    gather(path, options, waves, read)
+    collect_chunks(path, options, waves, read)
 }
 
 /// Whole lines of a file.
@@ -97,6 +107,7 @@ struct Block {
 
 struct Blocks<R> {
     input: BufReader<R>,
+    bytes_per_block: u64,
     /// The number of the next line.
     line: usize,
 }
@@ -104,7 +115,7 @@ struct Blocks<R> {
 impl<R: Read> Blocks<R> {
     fn next(&mut self) -> std::io::Result<Option<Block>> {
         let mut text = Vec::new();
-        self.input.by_ref().take(BYTES_A_PART).read_to_end(&mut text)?;
+        self.input.by_ref().take(self.bytes_per_block).read_to_end(&mut text)?;
         if !text.ends_with(b"\n") {
             self.input.read_until(b'\n', &mut text)?;
         }
@@ -114,25 +125,25 @@ impl<R: Read> Blocks<R> {
     }
 }
 
-fn read_part(block: &Block, path: &Path, options: &OpenOptions) -> Part {
-    let mut part = Part::default();
+fn read_chunk(block: &Block, path: &Path, options: &OpenOptions) -> Chunk {
+    let mut chunk = Chunk::default();
     for (bytes, line) in block.text.split(|&byte| byte == b'\n').zip(block.first_line..) {
         if bytes.trim_ascii().is_empty() {
             continue;
         }
-        let read = read_line(bytes, options, &mut part).map_err(|error| Error::Malformed {
+        let read = read_line(bytes, options, &mut chunk).map_err(|error| Error::Malformed {
             path: path.to_owned(),
             at: At::Line(line),
             error,
         });
-        if !part.note(read, options) {
+        if !chunk.count(read, options) {
             break;
         }
     }
-    part
+    chunk
 }
 
-fn read_line(bytes: &[u8], options: &OpenOptions, part: &mut Part) -> Result<(), LineError> {
+fn read_line(bytes: &[u8], options: &OpenOptions, chunk: &mut Chunk) -> Result<(), LineError> {
     let text = std::str::from_utf8(bytes).map_err(|_| LineError::NotUtf8)?;
     let line: Line<'_> = parse(text, KEYS).map_err(|error| LineError::News(error.into()))?;
     let split = line.split.as_deref().map(|split| {
@@ -143,7 +154,7 @@ fn read_line(bytes: &[u8], options: &OpenOptions, part: &mut Part) -> Result<(),
     });
     let split = split.transpose()?.or(options.split);
     if line.source.is_some_and(|source| source != "cnn") {
-        part.of_other_sources += usize::from(options.wants(split, None));
+        chunk.of_other_sources += usize::from(options.wants(split, None));
         return Ok(());
     }
     if !options.wants(split, None) {
@@ -157,9 +168,11 @@ fn read_line(bytes: &[u8], options: &OpenOptions, part: &mut Part) -> Result<(),
         split,
         entities: entities(&line.document),
     };
-    article
-        .push(&mut part.set, &mut part.numbering)
-        .map_err(|(Wrong::Query(error) | Wrong::Answer(error) | Wrong::Text(error))| error)
+    article.push(&mut chunk.set, &mut chunk.numbering).map_err(
+        |(ArticleError::Query(error) | ArticleError::Answer(error) | ArticleError::Text(error))| {
+            error
+        },
+    )
 }
 
 const KEYS: &[(&str, Kind)] = &[

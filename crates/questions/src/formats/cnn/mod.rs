@@ -10,21 +10,21 @@
 //! | query with `@placeholder` | the query with [`BLANK_WORD`](crate::BLANK_WORD) |
 //! | URL | the book; its running text is the article, which is stored once for all its questions |
 //! | `training`, `validation`, `test` (folder or key) | the split |
-//! | what the entities are called | nothing: no model may see it |
+//! | the names of the entities | nothing: no model may see them |
 //!
-//! Memory holds the set and a few megabytes a thread, whatever the size of the files.
+//! Memory holds the set and a few megabytes per thread, whatever the size of the files.
 //!
-//! Chosen: candidates are the entities of the article, not those that stand in the query alone, since no system of
+//! Chosen: candidates are the entities of the article, not those that only the query has, since no system of
 //! the paper could choose them.
 
 pub(crate) mod article;
+mod chunks;
 pub(crate) mod folder;
 mod lines;
 mod numbering;
 mod question_file;
-mod reading;
 #[cfg(test)]
 mod tests;
 
-pub use folder::{files, read_file, read_folder};
+pub use folder::{question_files, read_file, read_files};
 pub use lines::{is_news, read_lines};

@@ -19,8 +19,8 @@
 
 use std::path::Path;
 
-use super::article::{Article, Entities, Wrong, entities, entity};
-use super::reading::Part;
+use super::article::{Article, ArticleError, Entities, entities, entity};
+use super::chunks::Chunk;
 use crate::Split;
 use crate::error::LineError;
 use crate::error::{At, Error, Result};
@@ -29,7 +29,7 @@ use crate::formats::sentence;
 /// What follows what, each on a line of its own followed by an empty line.
 const PARTS: [&str; 4] = ["the URL", "the article", "the query", "the answer"];
 
-/// Adds the question of a file to a part; `path` is for messages alone.
+/// Adds the question of a file to a chunk; `path` is for messages alone.
 ///
 /// # Errors
 /// [`Error::Malformed`] with the line; then nothing was added.
@@ -37,13 +37,13 @@ pub(crate) fn read_question(
     bytes: &[u8],
     path: &Path,
     split: Option<Split>,
-    part: &mut Part,
+    chunk: &mut Chunk,
 ) -> Result<()> {
     let added = article(bytes, split).and_then(|article| {
-        article.push(&mut part.set, &mut part.numbering).map_err(|wrong| match wrong {
-            Wrong::Text(error) => (3, error),
-            Wrong::Query(error) => (5, error),
-            Wrong::Answer(error) => (7, error),
+        article.push(&mut chunk.set, &mut chunk.numbering).map_err(|error| match error {
+            ArticleError::Text(error) => (3, error),
+            ArticleError::Query(error) => (5, error),
+            ArticleError::Answer(error) => (7, error),
         })
     });
     added.map_err(|(line, error)| Error::Malformed {

@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::{files, read_file, read_lines};
+use super::folder::read_files_in_chunks;
+use super::lines::read_lines_in_chunks;
+use super::{question_files, read_file};
 use base::Remedy;
 
 use crate::error::Result;
 use crate::fixtures::{error_text, spelt};
 use crate::formats::compact;
-use crate::{OpenOptions, QuestionSet, Split, Warnings};
+use crate::{EmptyFields, OpenOptions, QuestionSet, Split, Warnings};
 
 /// A whole file; the second entity has a name with colons in it.
 const REGATTA: &str = "http://news.example/regatta.html
@@ -45,6 +47,10 @@ fn layout(split: &str, texts: &[&str]) -> tempfile::TempDir {
 
 fn open(path: &Path, options: &OpenOptions) -> Result<(QuestionSet, Warnings)> {
     QuestionSet::open(path, options)
+}
+
+fn encoded(set: &QuestionSet) -> [Vec<u8>; 3] {
+    compact::encode(set, &EmptyFields::default())
 }
 
 /// The message of a file that is refused, without the path to it.
@@ -86,7 +92,7 @@ fn printed(set: &QuestionSet) -> String {
         for sentence in &question.context {
             text += &format!("{}\n", join(sentence));
         }
-        let answer = example.answer.map_or("?", |place| question.word(question.candidates[place]));
+        let answer = example.answer.map_or("?", |index| question.word(question.candidates[index]));
         let (query, candidates) = (join(question.query), join(question.candidates));
         text += &format!("{query} | {candidates} | {answer}\n");
     }
@@ -252,7 +258,7 @@ fn splits_come_from_the_folders_and_the_daily_mail_is_left_out() {
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("1.question"), REGATTA).unwrap();
     }
-    assert_eq!(files(root.path()).unwrap().len(), 3);
+    assert_eq!(question_files(root.path()).unwrap().len(), 3);
     let (set, warnings) = open(root.path(), &OpenOptions::default()).unwrap();
     // Sorted by their paths, test comes before training.
     assert_eq!(
@@ -281,8 +287,9 @@ fn line(more: &str) -> String {
     )
 }
 
+/// Reads lines in chunks so small that there are several.
 fn parse(text: &str, options: &OpenOptions) -> Result<(QuestionSet, Warnings)> {
-    read_lines(text.as_bytes(), Path::new("news.jsonl"), options)
+    read_lines_in_chunks(text.as_bytes(), Path::new("news.jsonl"), options, 200)
 }
 
 #[test]
@@ -292,7 +299,7 @@ fn json_lines_hold_the_same_questions_as_files() {
     let path = root.path().join("news.jsonl");
     fs::write(&path, format!("\n{}\n", line(""))).unwrap();
     let (of_lines, _) = open(&path, &OpenOptions::default()).unwrap();
-    assert_eq!(compact::encode(&of_lines), compact::encode(&of_files));
+    assert_eq!(encoded(&of_lines), encoded(&of_files));
     assert_eq!(of_lines.all_ids(), of_files.all_ids());
 }
 
@@ -318,7 +325,7 @@ fn a_set_without_a_question_of_cnn_says_whose_they_are() {
 }
 
 #[test]
-fn lines_are_counted_across_parts() {
+fn lines_are_counted_across_chunks() {
     let lines = [line(""), line(""), line(""), line("").replace("@placeholder", "she")].join("\n");
     let error = parse(&lines, &OpenOptions::default()).unwrap_err().to_string();
     assert!(error.starts_with("news.jsonl:4: "), "{error}");
@@ -375,17 +382,21 @@ fn the_same_set_for_any_number_of_threads() {
         .collect();
     let texts: Vec<&str> = questions.iter().map(String::as_str).collect();
     let root = layout("training", &texts);
-    let encoded = |threads| {
+    let with_threads = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| compact::encode(&open(root.path(), &OpenOptions::default()).unwrap().0))
+        pool.install(|| {
+            let (files, options) = (question_files(root.path()).unwrap(), OpenOptions::default());
+            encoded(&read_files_in_chunks(root.path(), files, &options, 3).unwrap().0)
+        })
     };
-    assert_eq!(encoded(1), encoded(4));
     let (set, _) = open(root.path(), &OpenOptions::default()).unwrap();
+    assert_eq!(with_threads(1), encoded(&set));
+    assert_eq!(with_threads(4), encoded(&set));
     let one_by_one = |path: &PathBuf| {
         let text = fs::read(path).unwrap();
         spelt(&read_file(&text[..], path, &OpenOptions::default()).unwrap().0)
     };
-    let paths = files(root.path()).unwrap();
+    let paths = question_files(root.path()).unwrap();
     assert_eq!(spelt(&set), paths.iter().flat_map(one_by_one).collect::<Vec<_>>());
 }
 

@@ -1,0 +1,49 @@
+//! How wide the terminal is, and text that fits it.
+
+use std::num::NonZeroUsize;
+
+/// Where there is no terminal: output that is read later, in a file or a pipe.
+const DEFAULT: usize = 100;
+/// The narrowest that anything is laid out for.
+const LEAST: usize = 40;
+
+/// How many columns there are: `COLUMNS` if it is set, else those of the terminal, else 100.
+pub fn width() -> usize {
+    #[expect(clippy::disallowed_methods, reason = "shells tell the width that they were given")]
+    let set = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let found = || terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0);
+    let width = set.map(NonZeroUsize::get).or_else(|| found().map(usize::from));
+    width.unwrap_or(DEFAULT).max(LEAST)
+}
+
+/// Lines of `first` and of a text wrapped to its right: every line but the first is indented.
+pub fn hanging(first: &str, text: &str, indent: usize, width: usize) -> String {
+    let mut lines: Vec<String> = vec![format!("{first:indent$}")];
+    let mut is_empty = true;
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is one line at least");
+        if !is_empty && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(" ".repeat(indent) + word);
+        } else {
+            line.push_str(if is_empty { "" } else { " " });
+            line.push_str(word);
+        }
+        is_empty = false;
+    }
+    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_wrapped_between_words_to_the_right_of_its_heading() {
+        let text = hanging("bear", "soup and porridge for three", 6, 20);
+        assert_eq!(text, "bear  soup and\n      porridge for\n      three\n");
+        assert_eq!(
+            hanging("bear", "a-word-that-is-too-long", 6, 12),
+            "bear  a-word-that-is-too-long\n"
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! [`Filled`]: a question as one text per candidate.
+
+use std::ops::Range;
+
+use corpus::detokenise::{PrintedToken, Style, join, passage};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::Question;
+
+/// How the tokens of a set become text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TextForm {
+    /// As the book has it, [`corpus::detokenise`].
+    #[default]
+    Plain,
+    /// The tokens with spaces between them.
+    Tokens,
+}
+
+/// The texts of a question, one per candidate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filled {
+    /// Context, and query with the candidate in the blank.
+    pub texts: Vec<String>,
+    /// The bytes of the candidate in its text.
+    pub candidates: Vec<Range<usize>>,
+}
+
+impl Filled {
+    /// The texts of a question without the first `n_cut` sentences of its context.
+    ///
+    /// Texts that would begin with the candidate get a line break before it, since the first token of a text has no
+    /// probability.
+    pub fn new(question: &Question<'_>, form: TextForm, n_cut: usize) -> Self {
+        let mut sentences: Vec<Vec<&str>> = question
+            .context
+            .iter()
+            .skip(n_cut)
+            .map(|sentence| sentence.iter().map(|&word| question.word(word)).collect())
+            .collect();
+        let n_before = sentences.iter().map(Vec::len).sum::<usize>() + question.blank;
+        sentences.push(question.query.iter().map(|&word| question.word(word)).collect());
+        let (mut texts, mut candidates) = (Vec::new(), Vec::new());
+        for &candidate in question.candidates {
+            if let Some(query) = sentences.last_mut() {
+                query[question.blank] = question.word(candidate);
+            }
+            let printed = match form {
+                TextForm::Plain => passage(&sentences, Style::Plain),
+                TextForm::Tokens => with_spaces(&sentences),
+            };
+            let mut text = if n_before == 0 { "\n".to_owned() } else { String::new() };
+            text += &join(&printed[..n_before]);
+            let start = text.len();
+            text += &join(&printed[n_before..=n_before]);
+            candidates.push(start..text.len());
+            text += &join(&printed[n_before + 1..]);
+            texts.push(text);
+        }
+        Self { texts, candidates }
+    }
+
+    /// What is asked, in a few letters: the same texts have the same key.
+    pub fn key(&self) -> String {
+        let mut hash = Sha256::new();
+        for text in &self.texts {
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text);
+        }
+        hash.finalize()[..12].iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The number of bytes with which all texts begin, up to the first candidate and no space at their end.
+    pub fn shared_bytes(&self) -> usize {
+        let Some(first) = self.texts.first() else { return 0 };
+        let most = self.candidates.iter().map(|candidate| candidate.start).min().unwrap_or(0);
+        let same =
+            |text: &String| text.bytes().zip(first.bytes()).take_while(|(a, b)| a == b).count();
+        let shared = self.texts.iter().map(same).min().unwrap_or(0).min(most);
+        first[..first.floor_char_boundary(shared)].trim_end_matches(' ').len()
+    }
+
+    /// About how many tokens the texts have, before a server has counted them: one per four bytes.
+    pub fn estimated_tokens(&self) -> u64 {
+        self.texts.iter().map(|text| text.len() as u64).sum::<u64>().div_ceil(4)
+    }
+}
+
+fn with_spaces<'a>(sentences: &[Vec<&'a str>]) -> Vec<PrintedToken<'a>> {
+    let tokens = sentences.iter().flatten().enumerate();
+    tokens.map(|(place, &text)| PrintedToken { has_space: place > 0, text }).collect()
+}

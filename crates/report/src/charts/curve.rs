@@ -1,0 +1,273 @@
+//! The Goldilocks curve (§5): accuracy against the size of a window, one panel per word class → SVG, LaTeX.
+//!
+//! The paper says that windows are neither too small nor too large and prints no figures for it. Ours are drawn with
+//! two intervals: the 95 % interval over questions (thin) and the standard deviation over seeds (thick). The axis
+//! of sizes is logarithmic; whole sentences, which have no size, are apart at its right.
+
+mod drawing;
+mod latex;
+
+use evaluation::Accuracy;
+use questions::WordClass;
+
+use crate::number;
+use crate::tables::{self, Figures, Table, TableRow};
+
+/// How the words of a window are encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Encoding {
+    /// One dictionary per position.
+    Positions,
+    /// A bag of words.
+    Bag,
+}
+
+const ENCODINGS: [Encoding; 2] = [Encoding::Positions, Encoding::Bag];
+
+/// The place of a row on the curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    encoding: Encoding,
+    /// b; none for whole sentences.
+    size: Option<usize>,
+}
+
+/// The settings that the label of a place says already.
+const KEYS: [&str; 3] = ["encoding", "unit", "window"];
+
+/// Points of every class, all on the same axes.
+#[derive(Debug)]
+pub struct Curve {
+    title: String,
+    caption: String,
+    sizes: Vec<usize>,
+    has_sentences: bool,
+    low: f64,
+    high: f64,
+    panels: Vec<Panel>,
+}
+
+#[derive(Debug)]
+struct Panel {
+    title: String,
+    class: Option<WordClass>,
+    points: Vec<Point>,
+}
+
+#[derive(Debug)]
+struct Point {
+    place: Place,
+    accuracy: Accuracy,
+    deviation: Option<f64>,
+    /// Whether no other size of its encoding is better.
+    is_peak: bool,
+}
+
+impl Encoding {
+    fn code(self) -> &'static str {
+        ["positions", "bag"][self as usize]
+    }
+
+    fn label(self) -> &'static str {
+        ["one dictionary per position", "bag of words"][self as usize]
+    }
+}
+
+impl Place {
+    /// The place that a row's id names: `goldilocks/positions/5`, `goldilocks/bag/sentences`.
+    pub fn from_id(id: &str) -> Option<Self> {
+        let (encoding, size) = id.strip_prefix("goldilocks/")?.split_once('/')?;
+        let encoding = ENCODINGS.into_iter().find(|known| known.code() == encoding)?;
+        let size = if size == "sentences" { None } else { Some(size.parse().ok()?) };
+        Some(Self { encoding, size })
+    }
+
+    /// Returns whether the label of a place says a setting already.
+    pub fn says(key: &str) -> bool {
+        KEYS.contains(&key)
+    }
+
+    /// What its row is called.
+    pub fn label(self) -> String {
+        let size = self.size.map_or("whole sentences".to_owned(), |size| format!("b = {size}"));
+        format!("{size}, {}", self.encoding.code())
+    }
+
+    /// Rows of one encoding are together, whole sentences last.
+    pub fn block(self) -> usize {
+        if self.size.is_some() { self.encoding as usize } else { ENCODINGS.len() }
+    }
+}
+
+impl Curve {
+    /// The curve of a table whose rows differ in the size of their windows; none for other tables.
+    pub fn of(table: &Table) -> Option<Self> {
+        let rows: Vec<(Place, &TableRow)> = table
+            .rows
+            .iter()
+            .filter_map(|row| Some((Place::from_id(row.paper_row.as_deref()?)?, row)))
+            .collect();
+        let mut sizes: Vec<usize> = rows.iter().filter_map(|(place, _)| place.size).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        if sizes.len() < 2 {
+            return None;
+        }
+        let panel = |column: usize| {
+            let point = |(place, row): &(Place, &TableRow)| point(*place, &row.cells[column]);
+            let mut points: Vec<Point> = rows.iter().filter_map(point).collect();
+            for encoding in ENCODINGS {
+                mark_peak(&mut points, encoding);
+            }
+            Panel { title: table.heading(column), class: table.columns()[column].class, points }
+        };
+        let panels: Vec<Panel> = (0..table.columns().len()).map(panel).collect();
+        let accuracies = || panels.iter().flat_map(|panel| &panel.points).map(|p| p.accuracy);
+        let tenth = |value: f64, round: fn(f64) -> f64| round(value * 10.0) / 10.0;
+        Some(Self {
+            title: table.title(),
+            caption: tables::made(&table.provenance, &table.seeds),
+            has_sentences: rows.iter().any(|(place, _)| place.size.is_none()),
+            sizes,
+            low: tenth(accuracies().map(|a| a.low).fold(1.0, f64::min), f64::floor),
+            high: tenth(accuracies().map(|a| a.high).fold(0.0, f64::max), f64::ceil),
+            panels,
+        })
+    }
+
+    /// The best size of each class in words, per encoding, with the sizes that cannot be told from it.
+    pub fn finding(&self) -> Vec<String> {
+        let sentence = |encoding: Encoding| {
+            let peaks: Vec<String> =
+                self.panels.iter().filter_map(|panel| panel.peak_in_words(encoding)).collect();
+            (!peaks.is_empty())
+                .then(|| format!("Best size with {}: {}.", encoding.label(), peaks.join("; ")))
+        };
+        ENCODINGS.into_iter().filter_map(sentence).collect()
+    }
+}
+
+impl Panel {
+    /// `verbs b = 5, .553 (.512–.593; as good within the interval: 3 to 9)`.
+    fn peak_in_words(&self, encoding: Encoding) -> Option<String> {
+        let sized = || {
+            self.points.iter().filter(|p| p.place.encoding == encoding && p.place.size.is_some())
+        };
+        let peak = sized().find(|point| point.is_peak)?;
+        let is_level = |point: &&Point| point.accuracy.accuracy >= peak.accuracy.low;
+        let mut level: Vec<usize> = sized().filter(is_level).filter_map(|p| p.place.size).collect();
+        level.sort_unstable();
+        let range = match level[..] {
+            [] | [_] => String::new(),
+            [first, .., last] => format!("; within its interval: {first} to {last}"),
+        };
+        let (share, interval) =
+            (number::share(peak.accuracy.accuracy), number::interval(&peak.accuracy));
+        let class = self.class.map_or("questions", number::class_in_words);
+        Some(format!("{class} b = {}, {share} ({interval}{range})", peak.place.size?))
+    }
+}
+
+fn point(place: Place, figures: &Figures) -> Option<Point> {
+    let deviation = figures.spread.and_then(|spread| spread.deviation);
+    Some(Point { place, accuracy: figures.ours?, deviation, is_peak: false })
+}
+
+/// Of equals the smallest window.
+fn mark_peak(points: &mut [Point], encoding: Encoding) {
+    let sizes =
+        points.iter_mut().filter(|p| p.place.encoding == encoding && p.place.size.is_some());
+    let key = |point: &Point| (point.accuracy.accuracy, std::cmp::Reverse(point.place.size));
+    let best = sizes.max_by(|a, b| key(a).partial_cmp(&key(b)).expect("accuracies are numbers"));
+    if let Some(best) = best {
+        best.is_peak = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paper::TableKind;
+    use crate::{Report, fixture};
+
+    #[test]
+    fn a_row_is_placed_by_its_id() {
+        let label = |id: &str| Place::from_id(id).map(Place::label);
+        assert_eq!(label("goldilocks/positions/5").unwrap(), "b = 5, positions");
+        assert_eq!(label("goldilocks/bag/31").unwrap(), "b = 31, bag");
+        assert_eq!(label("goldilocks/bag/sentences").unwrap(), "whole sentences, bag");
+        for other in
+            ["memnn-window-selfsup", "goldilocks/bags/3", "goldilocks/bag/", "window/bag/3"]
+        {
+            assert_eq!(label(other), None);
+        }
+    }
+
+    /// A table of the fixture's questions with a row per place; each is right on `n_right` of four questions.
+    fn curve(rows: &[(&str, usize)]) -> Option<Curve> {
+        let set = fixture::valid_set();
+        let row = |(place, n_right): &(&str, usize)| {
+            let mut row = fixture::row(&set, "memnn-window-selfsup", |index| index % 4 < *n_right);
+            row.paper_row = Some(format!("goldilocks/{place}"));
+            row
+        };
+        let rows = rows.iter().map(row).collect();
+        let report = Report { rows, tables: vec![TableKind::Goldilocks], ..fixture::report(&set) };
+        Curve::of(&Table::of(&report, TableKind::Goldilocks).unwrap())
+    }
+
+    #[test]
+    fn the_peak_is_the_smallest_of_the_best_sizes_and_never_a_sentence() {
+        let curve = curve(&[
+            ("positions/1", 0),
+            ("positions/3", 2),
+            ("positions/5", 2),
+            ("bag/3", 1),
+            ("bag/sentences", 4),
+        ])
+        .unwrap();
+        let peaks: Vec<Vec<Option<usize>>> = curve
+            .panels
+            .iter()
+            .map(|panel| panel.points.iter().filter(|p| p.is_peak).map(|p| p.place.size).collect())
+            .collect();
+        // Named entities are the questions 0 and 4, so the first rows are level there.
+        assert_eq!(peaks[0], [Some(3), Some(3)]);
+        assert_eq!(curve.sizes, [1, 3, 5]);
+        // Two questions: .5 has the interval .095 to .905, which holds no size but its equals.
+        let finding = curve.finding();
+        let expected = "Best size with one dictionary per position: names b = 3, 1.000 (.342–1.000; within its \
+                        interval: 3 to 5)";
+        assert!(finding[0].starts_with(expected), "{finding:?}");
+        assert!(curve.has_sentences);
+        let svg = curve.drawing().wide;
+        assert_eq!(svg.matches("class=\"peak\"").count(), 2 * 4);
+        assert_eq!(svg.matches("class=\"panel\"").count(), 4);
+        assert_eq!(curve.drawing().narrow.len(), 4);
+    }
+
+    #[test]
+    fn one_size_is_no_curve() {
+        assert!(curve(&[("positions/5", 1), ("none", 1)]).is_none());
+    }
+
+    #[test]
+    fn the_file_brings_its_own_style_and_ground() {
+        let file = curve(&[("positions/1", 1), ("positions/3", 2)]).unwrap().file();
+        assert!(file.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" "));
+        assert!(
+            file.contains("<style>") && file.contains("class=\"paper\"") && file.contains("--ink")
+        );
+    }
+
+    #[test]
+    fn latex_has_a_plot_per_class_with_its_bars() {
+        let latex =
+            curve(&[("positions/1", 1), ("positions/3", 2), ("bag/sentences", 1)]).unwrap().latex();
+        assert_eq!(latex.matches("\\nextgroupplot").count(), 4);
+        assert_eq!(latex.matches("\\addplot").count(), 8);
+        // Two of two right: Wilson's interval is .3424 to 1.
+        assert!(latex.contains("(1,1.0000) += (0,0.0000) -= (0,0.6576)"), "{latex}");
+        assert!(latex.contains("xticklabels={1,3,sentence}"), "{latex}");
+    }
+}

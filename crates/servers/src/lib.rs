@@ -1,0 +1,34 @@
+//! What does somebody else's language model say? Questions → texts → log-probabilities, through a server.
+//!
+//! A question with ten candidates is ten texts: context, and query with a candidate in the blank ([`Filled`]). The
+//! server splits each text into its own tokens. The tokens that all ten texts begin with are left out, and the
+//! log-probabilities of the others are added ([`score_pieces`]). The sum differs from log p(text) by the same
+//! constant for all candidates, so the order is that of the paper's p(q₁…q_{k−1}, c, q_{k+1}…q_l) (§4.2),
+//! wherever tokens end.
+//!
+//! How a server is asked for log-probabilities of a given text is a [`Protocol`], one file each. [`probe`] finds out
+//! which one a server speaks, and refuses a server that would give figures without meaning. This crate opens no
+//! connection: whoever uses it brings a [`Transport`].
+
+mod check;
+mod error;
+mod leak;
+mod pieces;
+mod probe;
+mod protocol;
+mod server;
+mod settings;
+#[doc(hidden)]
+pub mod testing;
+mod transport;
+
+pub use error::{Error, Result};
+pub use leak::{LeakCount, LeakPassage, leaks, passages_of};
+pub use pieces::{CandidateScore, Piece, score_pieces, shared_prefix};
+pub use probe::{Probe, ProbeFigures, probe};
+pub use protocol::choice::{Choice, ChoiceReply, Chosen};
+pub use protocol::{Asked, Protocol, Usage, protocol_of};
+pub use questions::{Filled, TextForm};
+pub use server::{Kind, Server};
+pub use settings::{Method, Scoring, ServerSettings};
+pub use transport::{Reply, Request, Transport, Unreachable};
