@@ -20,6 +20,9 @@ use std::io::ErrorKind;
 
 use clap::Parser;
 
+pub use cli::program;
+pub use date::today;
+
 /// Runs a command line, of which the first word is the program's name, and returns the exit code: 0 for success, 1 for
 /// failure, 2 for a command line that can't be parsed, 130 for work that was interrupted. Errors are printed here and nowhere else.
 pub fn main_with<I>(arguments: I) -> u8

@@ -123,7 +123,10 @@ impl Error {
     /// The kind of failure.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Exists { .. } => ErrorKind::Exists,
+            Self::Exists { .. }
+            | Self::Questions(questions::Error::Exists { .. })
+            | Self::Models(models::Error::Exists { .. })
+            | Self::Report(::report::Error::Exists { .. }) => ErrorKind::Exists,
             Self::Interrupted | Self::Models(models::Error::Interrupted) => ErrorKind::Interrupted,
             Self::Models(models::Error::Device(_)) | Self::Numerics(_) => ErrorKind::Device,
             Self::Corpus(corpus::Error::Missing { .. })
@@ -233,6 +236,8 @@ mod tests {
         assert!(std::error::Error::source(&missing).is_some());
         let exists = Error::Exists { path: "out".into() };
         assert_eq!((exists.kind(), exists.hint()), (ErrorKind::Exists, Some(Remedy::Overwrite)));
+        let exists = questions::Error::Exists { path: "out".into() };
+        assert_eq!(Error::from(exists).kind(), ErrorKind::Exists);
         let unknown = models::find("word-distanc").err().map(Error::from).unwrap();
         assert_eq!(unknown.kind(), ErrorKind::UnknownName);
         let path = std::path::Path::new("nowhere");

@@ -48,7 +48,8 @@ pub fn score_all(
         Concurrency::InFlight(n) => n.get(),
     };
     let n_scorers = n_scorers.min(batches.len());
-    if batches.len() <= 1 {
+    // One scorer stays on the calling thread, and so in the thread pool that the caller chose.
+    if n_scorers <= 1 {
         return batches.into_iter().try_for_each(|batch| sink(batch, &score(&mut *scorer, batch)?));
     }
     let queue = Queue::new(batches.len(), AHEAD * n_scorers);

@@ -1,0 +1,87 @@
+//! Predictions → figures, and what is in a set, as JSON.
+
+use std::sync::Arc;
+
+use goldilocks::evaluation::{self, Predictions};
+use goldilocks::questions::QuestionSet;
+use goldilocks::{combine_predictions, sets};
+use pyo3::prelude::*;
+
+use crate::models::json;
+use crate::options::Which;
+use crate::predictions::PredictionList;
+use crate::questions::QuestionList;
+use crate::work::Work;
+
+/// A set to check predictions against, if there is one.
+fn set_of(
+    py: Python<'_>,
+    questions: Option<PyRef<'_, QuestionList>>,
+) -> PyResult<Option<Arc<QuestionSet>>> {
+    questions.map(|questions| questions.own(py)).transpose()
+}
+
+/// For the library.
+pub fn inner(files: &[PyRef<'_, PredictionList>]) -> Vec<Predictions> {
+    files.iter().map(|file| file.inner()).collect()
+}
+
+/// Accuracy of each class with its interval: for each of the predictions, the results of each split.
+#[pyfunction]
+pub fn evaluate(
+    py: Python<'_>,
+    predictions: Vec<PyRef<'_, PredictionList>>,
+    questions: Option<PyRef<'_, QuestionList>>,
+    which: Which,
+    work: Work,
+) -> PyResult<String> {
+    let (files, set, selection) =
+        (inner(&predictions), set_of(py, questions)?, which.selection(py)?);
+    work.run(py, move |_| {
+        let files = sets::select_predictions(files, set.as_deref(), &selection)?;
+        let results = files.iter().map(evaluation::evaluate).collect::<Result<Vec<_>, _>>()?;
+        Ok(json(&results))
+    })
+}
+
+/// How much better one model is than another, split by split.
+#[pyfunction]
+pub fn compare(
+    py: Python<'_>,
+    predictions: (PyRef<'_, PredictionList>, PyRef<'_, PredictionList>),
+    which: Which,
+    seed: u64,
+    work: Work,
+) -> PyResult<String> {
+    let files = vec![predictions.0.inner(), predictions.1.inner()];
+    let selection = which.selection(py)?;
+    work.run(py, move |_| {
+        let files = sets::select_predictions(files, None, &selection)?;
+        Ok(json(&evaluation::compare(&files[0], &files[1], seed)?))
+    })
+}
+
+/// Several models as one: their mean, or weights fitted on validation predictions. The weights too.
+#[pyfunction]
+pub fn combine(
+    py: Python<'_>,
+    name: String,
+    predictions: Vec<PyRef<'_, PredictionList>>,
+    fit: Vec<PyRef<'_, PredictionList>>,
+    seed: u64,
+    work: Work,
+) -> PyResult<(PredictionList, Option<Vec<f64>>)> {
+    let (models, fit) = (inner(&predictions), inner(&fit));
+    work.run(py, move |_| {
+        let combined = combine_predictions(&name, &models, &fit, seed)?;
+        let weights = combined.fitted.map(|fitted| fitted.weights);
+        Ok((PredictionList::new(combined.predictions), weights))
+    })
+}
+
+/// Table 1 of a set, and what leaks from split to split.
+#[pyfunction]
+pub fn stats(py: Python<'_>, questions: &QuestionList, work: Work) -> PyResult<String> {
+    let set = questions.own(py)?;
+    work.run(py, move |reporter| Ok(json(&goldilocks::stats(&set, reporter))))
+}
