@@ -61,17 +61,16 @@ pub fn compare(
     })
 }
 
-/// Several models as one: their mean, or weights fitted on validation predictions. The weights too.
+/// Several models as one: the mean of some predictions or, where there are others to fit on, by weights; and those.
 #[pyfunction]
 pub fn combine(
     py: Python<'_>,
     name: String,
-    predictions: Vec<PyRef<'_, PredictionList>>,
-    fit: Vec<PyRef<'_, PredictionList>>,
+    predictions: (Vec<PyRef<'_, PredictionList>>, Vec<PyRef<'_, PredictionList>>),
     seed: u64,
     work: Work,
 ) -> PyResult<(PredictionList, Option<Vec<f64>>)> {
-    let (models, fit) = (inner(&predictions), inner(&fit));
+    let (models, fit) = (inner(&predictions.0), inner(&predictions.1));
     work.run(py, move |_| {
         let combined = combine_predictions(&name, &models, &fit, seed)?;
         let weights = combined.fitted.map(|fitted| fitted.weights);

@@ -184,7 +184,7 @@ pub fn methods() -> String {
         summary: method.summary,
         settings: method.settings.iter().map(setting).collect(),
     };
-    json(&MODELS.iter().map(|entry| method(entry)).collect::<Vec<_>>())
+    json(&MODELS.iter().map(method).collect::<Vec<_>>())
 }
 
 /// Figures and lists, for `json.loads`.

@@ -191,15 +191,15 @@ impl QuestionList {
         crate::arrow::capsule(py, Batches::new(set, self.indices.clone(), layout))
     }
 
-    /// Writes the questions.
+    /// Writes the questions: in which form, and whether that may replace what is there.
     fn write(
         &self,
         py: Python<'_>,
         output: PathBuf,
-        format: Option<&str>,
-        overwrite: bool,
+        how: (Option<String>, bool),
         work: Work,
     ) -> PyResult<()> {
+        let (format, overwrite) = (how.0.as_deref(), how.1);
         let format = match format.map(|name| (name, Format::from_code(name))) {
             Some((name, None)) => {
                 return unknown(py, "format", name, &Format::ALL.map(Format::code));

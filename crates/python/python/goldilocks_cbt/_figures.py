@@ -178,7 +178,7 @@ def combine(
     By the mean of their distributions; with `fit`, validation predictions of the same models in the same order, by
     weights that are fitted on those.
     """
-    native, weights = _native.combine(name, _list(predictions), _list(fit), seed, work())
+    native, weights = _native.combine(name, (_list(predictions), _list(fit)), seed, work())
     return Predictions(native), weights
 
 

@@ -147,7 +147,7 @@ class Questions:
 
         `format` is `cbt`, `jsonl`, `parquet`, `compact` or `lm-eval`, where the ending does not say.
         """
-        self._native.write(os.fspath(output), format, overwrite, work(None, threads))
+        self._native.write(os.fspath(output), (format, overwrite), work(None, threads))
 
     def __repr__(self) -> str:
         splits: dict[str, int] = {}
