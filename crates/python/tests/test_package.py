@@ -10,9 +10,9 @@ def test_importing_is_quick_and_needs_nothing() -> None:
     program = """
 import sys, time
 before = set(sys.modules)
-started = time.perf_counter()
+started = time.process_time()
 import goldilocks_cbt
-print(time.perf_counter() - started)
+print(time.process_time() - started)
 others = {name.split(".")[0] for name in set(sys.modules) - before} - {"goldilocks_cbt"}
 print(*sorted(others - set(sys.stdlib_module_names)))
 """
@@ -22,9 +22,8 @@ print(*sorted(others - set(sys.stdlib_module_names)))
         first, others = done.stdout.split("\n")[:2]
         seconds.append(float(first))
         assert others == ""
-    print(f"import: {1000 * min(seconds):.0f} ms")
-    # 0.05 s where nothing else runs.
-    assert min(seconds) < 0.2
+    print(f"import: {1000 * min(seconds):.0f} ms of a processor")
+    assert min(seconds) < 0.05
 
 
 def test_types_are_those_of_the_native_module() -> None:
