@@ -6,7 +6,7 @@ use std::path::Path;
 const AFTER_AUTHOR: &str = "___";
 
 /// The author in a file's name: `Lewis_Carroll___Through_the_Looking-Glass.txt`.
-pub(crate) fn of_name(path: &Path) -> Option<String> {
+pub fn of_name(path: &Path) -> Option<String> {
     let name = path.file_stem()?.to_string_lossy();
     let (author, _) = name.split_once(AFTER_AUTHOR)?;
     Some(author.replace('_', " ")).filter(|author| !author.trim().is_empty())

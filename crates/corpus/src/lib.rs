@@ -25,7 +25,7 @@ mod tags;
 pub mod tales;
 mod words;
 
-pub use author::author_key;
+pub use author::{author_key, of_name as author_of_name};
 pub use error::Error;
 pub use paragraphs::tokenise_paragraphs;
 #[cfg(feature = "tagger")]

@@ -1,11 +1,12 @@
 //! Where books come from, and the way from a file to a tagged [`Book`] (§2).
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use corpus::tales::{TALES, Tale};
-use corpus::{Book, BookFile, Tagger};
+use corpus::{Book, BookFile, Tagger, author_key};
 use questions::{Builder, Counts, QuestionSet, Rules, Split};
 
 use crate::Result;
@@ -16,6 +17,13 @@ use crate::sets::sha256_of_file;
 pub enum Source {
     /// A .txt, .html or .epub file.
     File(PathBuf),
+    /// Such a file with a name of its own, because others are called the same.
+    NamedFile {
+        /// Where it is.
+        path: PathBuf,
+        /// What the book is called.
+        name: String,
+    },
     /// A .txt file of words with their tags.
     Tagged(PathBuf),
     /// An embedded tale.
@@ -37,7 +45,11 @@ pub struct TextBook {
 pub fn tagged_sources(paths: &[PathBuf]) -> Result<Vec<Source>> {
     let is_text = |path: &Path| path.extension().is_some_and(|ending| ending == "txt");
     let found = sources(paths)?.into_iter().filter_map(|source| match source {
-        Source::File(path) if is_text(&path) || paths.contains(&path) => Some(Source::Tagged(path)),
+        Source::File(path) | Source::NamedFile { path, .. }
+            if is_text(&path) || paths.contains(&path) =>
+        {
+            Some(Source::Tagged(path))
+        }
         _ => None,
     });
     Ok(found.collect())
@@ -56,14 +68,31 @@ pub fn sources(paths: &[PathBuf]) -> Result<Vec<Source>> {
             sources.push(Source::File(path.clone()));
         }
     }
-    Ok(sources)
+    Ok(with_folders(sources))
+}
+
+/// Files of one name in several folders get the name of their folder before their own: `carroll__alice`.
+fn with_folders(sources: Vec<Source>) -> Vec<Source> {
+    let mut n_called: BTreeMap<String, usize> = BTreeMap::new();
+    sources.iter().for_each(|source| *n_called.entry(source.name()).or_default() += 1);
+    let with_folder = |source: Source| match source {
+        Source::File(path) if n_called[&Source::File(path.clone()).name()] > 1 => {
+            let absolute = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
+            let folder = absolute.parent().and_then(Path::file_name).unwrap_or_default();
+            let name =
+                format!("{}__{}", folder.to_string_lossy(), Source::File(path.clone()).name());
+            Source::NamedFile { path, name }
+        }
+        other => other,
+    };
+    sources.into_iter().map(with_folder).collect()
 }
 
 impl Source {
     /// The file's path or the tale's file name: for messages and splits.
     pub fn path(&self) -> &Path {
         match self {
-            Self::File(path) | Self::Tagged(path) => path,
+            Self::File(path) | Self::NamedFile { path, .. } | Self::Tagged(path) => path,
             Self::Tale(tale) => Path::new(tale.name),
             Self::Text(book) => Path::new(&book.name),
         }
@@ -74,6 +103,7 @@ impl Source {
         let name = self.path().file_stem().unwrap_or_default().to_string_lossy();
         match (self, split_and_title(&name)) {
             (Self::Text(book), _) => book.name.clone(),
+            (Self::NamedFile { name, .. }, _) => name.clone(),
             (Self::Tagged(_), Some((_, title))) => title.to_owned(),
             _ => name.into_owned(),
         }
@@ -85,11 +115,22 @@ impl Source {
         matches!(self, Self::Tagged(_)).then(|| split_and_title(&name))?.map(|(split, _)| split)
     }
 
+    /// Who wrote it, in a spelling that all books of an author share, if its name or its text says so.
+    pub fn author(&self) -> Result<Option<String>> {
+        let author = match self {
+            Self::File(path) | Self::NamedFile { path, .. } => BookFile::read(path)?.author,
+            Self::Tagged(_) | Self::Tale(_) | Self::Text(_) => {
+                corpus::author_of_name(Path::new(&format!("{}.txt", self.name())))
+            }
+        };
+        Ok(author.map(|author| author_key(&author)))
+    }
+
     /// The text, with the SHA-256 of the file's bytes for the manifest: all of it as in the released CBT, or without
     /// what is not the tale itself, which is Project Gutenberg's header and licence, contents and captions.
     pub fn text(&self, as_released: bool) -> Result<(String, String)> {
         let (text, sha256): (Cow<'static, str>, String) = match self {
-            Self::File(path) | Self::Tagged(path) => {
+            Self::File(path) | Self::NamedFile { path, .. } | Self::Tagged(path) => {
                 (BookFile::read(path)?.text.into(), sha256_of_file(path)?)
             }
             Self::Tale(tale) => (tale.text.into(), base::hash::sha256(tale.text.as_bytes())),
@@ -147,6 +188,36 @@ mod tests {
         assert_eq!(named, [("fox".to_owned(), None), ("A__hen".to_owned(), Some(Split::Valid))]);
         let (book, _) = sources[1].book(true, Tagger::shipped()).unwrap();
         assert_eq!((book.name.as_str(), book.to_tagged().as_str()), ("A__hen", tagged));
+    }
+
+    #[test]
+    fn files_of_one_name_are_called_after_their_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in ["a/alice.txt", "b/alice.html", "b/hen.txt"] {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "Alice ran.\n").unwrap();
+        }
+        let sources = sources(&[folder.path().to_owned()]).unwrap();
+        let names: Vec<String> = sources.iter().map(Source::name).collect();
+        assert_eq!(names, ["a__alice", "b__alice", "hen"]);
+        assert!(sources[0].text(false).unwrap().0.contains("Alice"));
+    }
+
+    #[test]
+    fn the_author_is_in_the_name_of_a_file_or_in_its_header() {
+        let folder = tempfile::tempdir().unwrap();
+        let author = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            Source::File(path).author().unwrap()
+        };
+        let named = author("Lewis_Carroll___Alice.txt", "Alice ran.");
+        assert_eq!(named.as_deref(), Some("carroll lewis"));
+        assert_eq!(author("alice.txt", "Author: Lewis Carroll\n\nAlice ran."), named);
+        assert_eq!(author("hen.txt", "A hen ran."), None);
+        let tale = Source::Text(TextBook { name: "hen".to_owned(), text: "A hen ran.".into() });
+        assert_eq!(tale.author().unwrap(), None);
     }
 
     #[test]

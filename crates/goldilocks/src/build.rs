@@ -1,11 +1,12 @@
 //! Books → a question set (§2), with the manifest that says how to build the same again.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use corpus::Tagger;
+use corpus::{Prose, Tagger};
 use questions::{
-    BookQuestions, Builder, Counts, QuestionSet, Rules, Shortfall, Split, SplitFile, WriteOptions,
-    compact, draw_splits,
+    BookQuestions, Builder, Counts, NearCopy, QuestionSet, Rules, Shortfall, Split, SplitFile,
+    SplitShares, WriteOptions, compact, draw_splits_of_groups, near_copies,
 };
 use rayon::prelude::*;
 use serde::Serialize;
@@ -28,8 +29,13 @@ pub struct BuildOptions {
     pub rules: Rules,
     /// How many questions are kept.
     pub counts: Counts,
-    /// Which book is for which split; none: those of the names or of the tales, else drawn.
+    /// Which book is for which split; none: those of the names or of the tales, else drawn. Of books of which one is a
+    /// near-copy of another, all are drawn into one split.
     pub splits: Option<SplitFile>,
+    /// How many books are drawn for validation and test.
+    pub shares: SplitShares,
+    /// Whether all books of an author are drawn into one split.
+    pub by_author: bool,
     /// Seed of every random choice: splits, candidates, which questions are kept.
     pub seed: u64,
     /// Whether books are read as those of the released CBT were: title pages, contents and captions stay in, and
@@ -48,6 +54,8 @@ impl Default for BuildOptions {
             rules: Rules::default(),
             counts: Counts::All,
             splits: None,
+            shares: SplitShares::default(),
+            by_author: false,
             seed: 1,
             as_released: false,
             skip_bad: false,
@@ -62,6 +70,10 @@ pub struct Build {
     pub set: QuestionSet,
     /// The books that they come from.
     pub books: Vec<BuiltBook>,
+    /// Whether their splits were drawn.
+    pub is_drawn: bool,
+    /// Pairs of books of which the first is a near-copy of the other or of a part of it.
+    pub near_copies: Vec<(String, String)>,
     /// How to build them again.
     pub options: BuildOptions,
 }
@@ -89,38 +101,146 @@ pub struct BuiltBook {
 /// The first book that can't be read, unless bad ones are skipped; rules out of range; a book without a split.
 pub fn build(options: &BuildOptions, reporter: &dyn Reporter) -> Result<Build> {
     let sources = options.sources()?;
-    let splits = options.draw(&sources)?;
+    // A book without a split is an error before the work.
+    let given = options.given_splits(&sources)?;
     let tagger = Tagger::shipped();
     let known = |word: &str| tagger.knows(word);
     let builder = Builder::new(options.rules.clone(), options.seed, &known)?;
 
     let steps = Some(sources.len());
     reporter.report(Event::Begin { stage: "build", what: String::new(), steps });
-    let read = |(source, &split): (&Source, &Split)| -> Result<(BookQuestions, BuiltBook)> {
+    let read = |source: &Source| -> Result<ReadBook> {
         check_cancelled(reporter)?;
         let (book, sha256) = source.book(options.as_released, tagger)?;
+        let split = Split::Train;
         let questions = builder.questions_of(source.path(), &book, split)?;
         let n_words = book.sentences.iter().map(Vec::len).sum();
         let n_sentences = book.sentences.len();
+        let prose = (!options.tagged).then(|| Prose::of(&book.sentences, tagger));
+        let author = if options.by_author { source.author()? } else { None };
         reporter.report(Event::Step { n: 1, what: Some(book.name.clone()) });
-        Ok((questions, BuiltBook { name: book.name, split, sha256, n_sentences, n_words }))
+        let line = BuiltBook { name: book.name, split, sha256, n_sentences, n_words };
+        Ok(ReadBook { questions, line, prose, author })
     };
     // A book that may be left out is an error that does not stop the others.
-    let read = |book| match read(book) {
+    let read = |source| match read(source) {
         Err(error) if options.skip_bad && is_bad_book(&error) => Ok(Err(error)),
         other => other.map(Ok),
     };
     // Of several bad books the first is named, whichever thread finds its own earlier.
-    let read: Vec<Result<_>> = sources.par_iter().zip(&splits).map(read).collect();
+    let read: Vec<Result<_>> = sources.par_iter().map(read).collect();
     let read = read.into_iter().collect::<Result<Vec<_>>>()?;
     reporter.report(Event::End);
-    let (questions, books) = options.without_bad(&sources, read, reporter)?;
+    let read = without_bad(&sources, read, reporter)?;
+
+    let (good, read): (Vec<&Source>, Vec<ReadBook>) = read.into_iter().unzip();
+    read.iter().for_each(|book| book.warn_unless_prose(reporter));
+    let authors = read.iter().map(|book| book.author.clone()).collect();
+    let (questions, mut books): (Vec<BookQuestions>, Vec<BuiltBook>) =
+        read.into_iter().map(|book| (book.questions, book.line)).unzip();
+    let copies = during(reporter, "compare", "text that books share", || near_copies(&questions));
+    let splits = match &given {
+        Some(given) => sources
+            .iter()
+            .zip(given)
+            .filter(|(source, _)| good.iter().any(|kept| std::ptr::eq(*kept, *source)))
+            .map(|(_, &split)| split)
+            .collect(),
+        None => options.draw(&books, authors, &copies, reporter),
+    };
+    books.iter_mut().zip(&splits).for_each(|(book, &split)| book.split = split);
+    warn_of_shared_text(&books, &copies, reporter);
+    let questions =
+        questions.into_iter().zip(splits).map(|(book, split)| book.in_split(split)).collect();
 
     let built = builder.finish(questions, options.counts)?;
     for Shortfall { split, class, found, wanted } in built.shortfalls {
         reporter.report(Event::Warning(Warning::Shortfall { split, class, found, wanted }));
     }
-    Ok(Build { set: built.set, books, options: options.clone() })
+    let name = |book: usize| books[book].name.clone();
+    let near_copies = copies.iter().map(|pair| (name(pair.book), name(pair.other))).collect();
+    let is_drawn = given.is_none();
+    Ok(Build { set: built.set, books, is_drawn, near_copies, options: options.clone() })
+}
+
+/// A book with its questions, before it has a split.
+struct ReadBook {
+    questions: BookQuestions,
+    line: BuiltBook,
+    prose: Option<Prose>,
+    author: Option<String>,
+}
+
+impl ReadBook {
+    fn warn_unless_prose(&self, reporter: &dyn Reporter) {
+        if let Some(prose) = self.prose.filter(|prose| !prose.is_english()) {
+            let Prose { known_words, with_verb } = prose;
+            let book = self.line.name.clone();
+            let warning = Warning::NotProse { book, known_words, with_verb };
+            reporter.report(Event::Warning(warning));
+        }
+    }
+}
+
+/// The books that could be read; warns of the others.
+fn without_bad<'s>(
+    sources: &'s [Source],
+    read: Vec<Result<ReadBook>>,
+    reporter: &dyn Reporter,
+) -> Result<Vec<(&'s Source, ReadBook)>> {
+    let mut good = Vec::new();
+    for (source, result) in sources.iter().zip(read) {
+        match result {
+            Ok(book) => good.push((source, book)),
+            Err(error) => {
+                let error = error.to_string();
+                reporter.report(Event::Warning(Warning::BookSkipped { error }));
+            }
+        }
+    }
+    let n_bad = sources.len() - good.len();
+    if n_bad > 0 && good.is_empty() {
+        return Err(Error::NoReadableBook { n_books: n_bad });
+    }
+    if n_bad > 0 {
+        let of = sources.len();
+        reporter.report(Event::Warning(Warning::BooksSkipped { n: n_bad, of }));
+    }
+    Ok(good)
+}
+
+fn warn_of_shared_text(books: &[BuiltBook], copies: &[NearCopy], reporter: &dyn Reporter) {
+    let is_leak = |pair: &&NearCopy| books[pair.book].split != books[pair.other].split;
+    let Some(first) = copies.iter().find(is_leak) else { return };
+    let named = |book: usize| (books[book].name.clone(), books[book].split);
+    reporter.report(Event::Warning(Warning::SharedText {
+        n_pairs: copies.iter().filter(is_leak).count(),
+        book: named(first.book),
+        other: named(first.other),
+        share: first.share,
+    }));
+}
+
+/// A number for each book; those that belong together have the same one.
+fn groups(
+    n_books: usize,
+    authors: &[Option<String>],
+    copies: &[NearCopy],
+) -> Vec<usize> {
+    let mut groups: Vec<usize> = (0..n_books).collect();
+    let mut join = |a: usize, b: usize| {
+        let (from, to) = (groups[a].max(groups[b]), groups[a].min(groups[b]));
+        groups.iter_mut().filter(|group| **group == from).for_each(|group| *group = to);
+    };
+    let mut first_of: BTreeMap<&str, usize> = BTreeMap::new();
+    for (book, author) in authors.iter().enumerate() {
+        if let Some(author) = author {
+            let first = *first_of.entry(author).or_insert(book);
+            join(first, book);
+        }
+    }
+    copies.iter().for_each(|pair| join(pair.book, pair.other));
+    groups
 }
 
 impl Build {
@@ -192,57 +312,35 @@ impl BuildOptions {
         }
     }
 
-    /// The split of each book.
-    fn draw(&self, sources: &[Source]) -> Result<Vec<Split>> {
-        let names: Vec<String> = sources.iter().map(Source::name).collect();
+    /// The splits that are not drawn: those of the options, of the tales or of the books' names.
+    fn given_splits(&self, sources: &[Source]) -> Result<Option<Vec<Split>>> {
         let file = match &self.splits {
             Some(file) => file.clone(),
             None if self.is_of_tales() => {
                 SplitFile::from_text("splits.tsv".as_ref(), corpus::tales::SPLITS)?
             }
-            None => {
-                let named: Option<Vec<Split>> = sources.iter().map(Source::split).collect();
-                if let Some(splits) = named {
-                    return Ok(splits);
-                }
-                let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                return Ok(draw_splits(&names, self.seed));
-            }
+            None => return Ok(sources.iter().map(Source::split).collect()),
         };
-        Ok(names.iter().map(|name| file.split(name)).collect::<Result<_, _>>()?)
+        let splits = sources.iter().map(|source| file.split(&source.name()));
+        Ok(Some(splits.collect::<Result<_, _>>()?))
     }
 
-    /// The books that could be read, in the splits that are drawn among them; warns of the others.
-    fn without_bad(
+    /// Draws the split of each book.
+    fn draw(
         &self,
-        sources: &[Source],
-        read: Vec<Result<(BookQuestions, BuiltBook)>>,
+        books: &[BuiltBook],
+        authors: Vec<Option<String>>,
+        copies: &[NearCopy],
         reporter: &dyn Reporter,
-    ) -> Result<(Vec<BookQuestions>, Vec<BuiltBook>)> {
-        let mut good = Vec::new();
-        for (source, result) in sources.iter().zip(read) {
-            match result {
-                Ok(book) => good.push((source.clone(), book)),
-                Err(error) => {
-                    let error = error.to_string();
-                    reporter.report(Event::Warning(Warning::BookSkipped { error }));
-                }
-            }
+    ) -> Vec<Split> {
+        let n_unknown = authors.iter().filter(|author| author.is_none()).count();
+        if self.by_author && n_unknown > 0 {
+            let warning = Warning::NoAuthor { n: n_unknown, of: books.len() };
+            reporter.report(Event::Warning(warning));
         }
-        let n_bad = sources.len() - good.len();
-        let (sources, books): (Vec<Source>, Vec<_>) = good.into_iter().unzip();
-        if n_bad == 0 {
-            return Ok(books.into_iter().unzip());
-        }
-        if books.is_empty() {
-            return Err(Error::NoReadableBook { n_books: n_bad });
-        }
-        let of = n_bad + books.len();
-        reporter.report(Event::Warning(Warning::BooksSkipped { n: n_bad, of }));
-        let in_split = |((questions, line), split): ((BookQuestions, BuiltBook), Split)| {
-            (questions.in_split(split), BuiltBook { split, ..line })
-        };
-        Ok(books.into_iter().zip(self.draw(&sources)?).map(in_split).unzip())
+        let names: Vec<&str> = books.iter().map(|book| book.name.as_str()).collect();
+        let groups = groups(books.len(), &authors, copies);
+        draw_splits_of_groups(&names, &groups, self.shares, self.seed)
     }
 }
 
@@ -256,4 +354,17 @@ fn is_bad_book(error: &Error) -> bool {
                 Binary { .. } | CorruptEpub { .. } | Empty { .. } | Io { .. } | TooLong { .. }
             )
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn authors_and_near_copies_join_books_across_each_other() {
+        let authors = [Some("a"), None, Some("b"), Some("a"), None].map(|a| a.map(str::to_owned));
+        let copies = [NearCopy { book: 2, other: 3, share: 0.5 }];
+        assert_eq!(groups(5, &authors, &copies), [0, 1, 0, 0, 4]);
+        assert_eq!(groups(3, &[None, None, None], &[]), [0, 1, 2]);
+    }
 }

@@ -172,6 +172,12 @@ pub enum Warning {
     BookSkipped { error: String },
     /// How many books were left out.
     BooksSkipped { n: usize, of: usize },
+    /// A book that hardly looks like English prose: the shares of known words and of sentences with a verb.
+    NotProse { book: String, known_words: f64, with_verb: f64 },
+    /// Books of which no author is known, where books of one author stay together.
+    NoAuthor { n: usize, of: usize },
+    /// Books that share much text, in different splits; the pair that shares most, and how many pairs there are.
+    SharedText { n_pairs: usize, book: (String, Split), other: (String, Split), share: f64 },
     /// Fewer questions than the released set has.
     Shortfall { split: Split, class: WordClass, found: usize, wanted: usize },
     /// A text was too small to estimate the discounts of n-grams of a length.
@@ -192,6 +198,35 @@ impl fmt::Display for Warning {
             Self::BooksSkipped { n, of } => {
                 let books = if *of == 1 { "book" } else { "books" };
                 write!(f, "{} of {} {books} left out", thousands(*n), thousands(*of))
+            }
+            Self::NotProse { book, known_words, with_verb } => write!(
+                f,
+                "{book}: hardly English prose, and the questions may mean little: {:.0} % of its words are known, and \
+                 {:.0} % of its sentences have a verb (108 children's books: at least 97 % and 81 %)",
+                100.0 * known_words,
+                100.0 * with_verb,
+            ),
+            Self::NoAuthor { n, of } => write!(
+                f,
+                "no author is known of {} of {} books: each counts as the only book of its author. Authors are read from \
+                 names such as Author___Title.txt, from .epub files and from `Author:` in the header",
+                thousands(*n),
+                thousands(*of)
+            ),
+            Self::SharedText { n_pairs, book, other, share } => {
+                let pairs = match n_pairs {
+                    1 => "two books in different splits share text".to_owned(),
+                    n => format!("{} pairs of books in different splits share text", thousands(*n)),
+                };
+                write!(
+                    f,
+                    "{pairs}: {:.0} % of `{}` ({}) is in `{}` ({}); `goldilocks stats` lists all",
+                    100.0 * share,
+                    book.0,
+                    book.1.code(),
+                    other.0,
+                    other.1.code(),
+                )
             }
             Self::Shortfall { split, class, found, wanted } => write!(
                 f,

@@ -22,7 +22,8 @@ mod transform;
 pub use base::{Selection, Split, WordClass};
 pub use build::{
     Blank, BookQuestions, BuildOutput, Builder, CandidateOrder, Complement, Counts, FillUp,
-    RepeatedWords, Rules, Shortfall, SplitFile, draw_splits,
+    NEAR_COPY, NearCopy, RepeatedWords, Rules, Shortfall, SplitFile, SplitShares, draw_splits,
+    draw_splits_of_groups, near_copies,
 };
 pub use error::{At, Error, LineError, Result};
 pub use explanation::{Explanation, Span};

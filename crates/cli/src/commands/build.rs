@@ -3,15 +3,19 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use goldilocks::questions::{Counts, QuestionSet, Rules, Split, SplitFile, WordClass};
+use goldilocks::questions::{
+    Counts, QuestionSet, Rules, Split, SplitFile, SplitShares, WordClass,
+};
 use goldilocks::report::paper::CBT_QUESTIONS;
 use goldilocks::{Build, BuildOptions, BuiltBook, Error};
 
 use super::{counted, print, thousands};
 use crate::args;
 use crate::cli::program;
+use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::stdio;
+use crate::terminal;
 
 /// Options of `build`.
 #[derive(clap::Args, Debug)]
@@ -39,6 +43,15 @@ pub struct Options {
     /// Keep at most as many questions of each class as the released CBT has [default: all]
     #[arg(long, value_name = "SET", value_parser = ["cbt"])]
     counts: Option<String>,
+    /// Keep all books of an author in one split; near-copies of a book are always kept with it
+    #[arg(long, value_name = "WHOM", value_parser = ["author"], conflicts_with = "splits")]
+    by: Option<String>,
+    /// Share of the books drawn for validation, of three books or more
+    #[arg(long, value_name = "SHARE", default_value_t = SplitShares::default().valid, value_parser = share, conflicts_with = "splits")]
+    valid: f64,
+    /// Share of the books drawn for test
+    #[arg(long, value_name = "SHARE", default_value_t = SplitShares::default().test, value_parser = share, conflicts_with = "splits")]
+    test: f64,
     /// Classes of words to ask for, separated by commas [default: all]
     #[arg(long, value_name = "CLASS", value_delimiter = ',', value_parser = args::word_class(), ignore_case = true)]
     classes: Vec<WordClass>,
@@ -59,6 +72,11 @@ pub struct Options {
     force: bool,
 }
 
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..1.0).contains(share));
+    share.ok_or_else(|| "expected a share of at least 0 and less than 1, such as 0.1".to_owned())
+}
+
 /// Builds and writes; prints how many questions of each class and split there are.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     if options.output.exists() && !options.force {
@@ -71,6 +89,14 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
 
 impl Options {
     fn books(&self) -> Result<BuildOptions> {
+        let shares = SplitShares { valid: self.valid, test: self.test };
+        if shares.valid + shares.test >= 1.0 {
+            let message = format!(
+                "`--valid {}` and `--test {}` leave no book for training: expected shares of less than 1 together",
+                self.valid, self.test
+            );
+            return Err(Failure::Setting { what: "share", message }.into());
+        }
         Ok(BuildOptions {
             books: stdio::inputs(&self.books, "txt")?,
             texts: Vec::new(),
@@ -78,6 +104,8 @@ impl Options {
             rules: self.rules()?,
             counts: if self.counts.is_some() { Counts::AtMost(CBT_QUESTIONS) } else { Counts::All },
             splits: self.splits.as_deref().map(SplitFile::read).transpose().map_err(Error::from)?,
+            shares,
+            by_author: self.by.is_some(),
             seed: self.seed,
             as_released: self.like.is_some(),
             skip_bad: self.skip_bad,
@@ -115,15 +143,30 @@ impl Options {
             self.seed,
         ))?;
         print(format_args!("{}", counts_table(&built.set)))?;
-        if self.splits.is_none() && !self.books.is_empty() && books.len() < 3 {
-            let drawn = books.iter().map(|book| format!("{} is {}", book.name, book.split.code()));
-            print(format_args!(
-                "\nSplits, drawn: {}. `--splits FILE` gives others; with three or more books, each split gets at least one.\n",
-                drawn.collect::<Vec<_>>().join(", ")
-            ))?;
+        if built.is_drawn {
+            print(format_args!("\n{}", drawn_splits(built, terminal::width())))?;
         }
         print(format_args!("\n{}\n", self.output.display()))
     }
+}
+
+/// Which books are for validation and test; books that were kept together because they are nearly the same.
+fn drawn_splits(built: &Build, width: usize) -> String {
+    let mut text = "Splits, drawn (`--splits FILE` gives others):\n".to_owned();
+    for split in [Split::Valid, Split::Test] {
+        let books = built.books.iter().filter(|book| book.split == split);
+        let names: Vec<&str> = books.map(|book| book.name.as_str()).collect();
+        let names = if names.is_empty() { "no book".to_owned() } else { names.join(", ") };
+        text += &terminal::hanging(&format!("  {}", split.code()), &names, 9, width);
+    }
+    for (book, other) in &built.near_copies {
+        let pair = format!("`{book}` is nearly the same text as `{other}`, or as part of it");
+        text += &terminal::hanging("  kept together:", &pair, 17, width);
+    }
+    if built.books.len() < 3 {
+        text += "  with three or more books, each split gets at least one\n";
+    }
+    text
 }
 
 fn counts_table(set: &QuestionSet) -> String {

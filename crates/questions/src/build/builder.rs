@@ -291,6 +291,11 @@ fn begins_chapter(sentence: &[Word]) -> bool {
 }
 
 impl BookQuestions {
+    /// The book's distinct words, and its text as numbers of them.
+    pub(crate) fn words(&self) -> (&Vocabulary, &[WordId]) {
+        (&self.text.vocabulary, &self.text.words)
+    }
+
     /// The same questions in another split.
     pub fn in_split(self, split: Split) -> Self {
         Self { split, ..self }

@@ -5,11 +5,13 @@ mod candidates;
 pub(crate) mod case;
 mod classes;
 pub(crate) mod counts;
+mod near_copies;
 mod python_set;
 pub(crate) mod rules;
 mod splits;
 
 pub use builder::{Blank, BookQuestions, BuildOutput, Builder};
 pub use counts::{Counts, Shortfall};
+pub use near_copies::{NEAR_COPY, NearCopy, near_copies};
 pub use rules::{CandidateOrder, Complement, FillUp, RepeatedWords, Rules};
-pub use splits::{SplitFile, draw_splits};
+pub use splits::{SplitFile, SplitShares, draw_splits, draw_splits_of_groups};

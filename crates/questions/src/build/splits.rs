@@ -88,25 +88,96 @@ fn book_name(file: &str) -> &str {
     name.strip_suffix(".txt").or_else(|| name.strip_suffix(".epub")).unwrap_or(name)
 }
 
+/// Which shares of the books are for validation and test; the rest is for training.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SplitShares {
+    /// The share for validation, from 0 to less than 1.
+    pub valid: f64,
+    /// The share for test.
+    pub test: f64,
+}
+
+impl Default for SplitShares {
+    /// Chosen: a tenth each.
+    fn default() -> Self {
+        Self { valid: 0.1, test: 0.1 }
+    }
+}
+
+impl SplitShares {
+    /// How many of so many books, of three and more, are for validation and for test: one at least, unless the share
+    /// is none.
+    fn counts(self, n_books: usize) -> (usize, usize) {
+        // Halves are rounded up, also those that a share such as .1 misses by a little.
+        let count = |share: f64| match share > 0.0 {
+            true => ((n_books as f64 * share + 0.5 + 1e-9) as usize).max(1),
+            false => 0,
+        };
+        (count(self.valid), count(self.test))
+    }
+}
+
 /// Draws a split for each book from the seed; the order of the names does not matter.
 ///
 /// Chosen: of three and more books, a tenth, and one at least, is for validation, as many for test, and the
 /// rest for training. Two books are one for training and one for test. One book is for test: questions
 /// from a single book are wanted for asking.
 pub fn draw_splits(names: &[&str], seed: u64) -> Vec<Split> {
-    let tenth = (names.len() + 5) / 10;
-    let (n_valid, n_test) = match names.len() {
+    let groups: Vec<usize> = (0..names.len()).collect();
+    draw_splits_of_groups(names, &groups, SplitShares::default(), seed)
+}
+
+/// Draws a split for each group of books: `groups` has a number for each book, and books of one number stay together.
+/// Where no book has company, the splits are those of [`draw_splits`].
+///
+/// A group that is larger than what is left of the share for test or validation is for training, unless the split
+/// would have no book at all; then the smallest group is taken. One group is for test; two are one for training, one
+/// for test.
+pub fn draw_splits_of_groups(
+    names: &[&str],
+    groups: &[usize],
+    shares: SplitShares,
+    seed: u64,
+) -> Vec<Split> {
+    let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (book, &group) in groups.iter().enumerate() {
+        members.entry(group).or_default().push(book);
+    }
+    let mut waiting: Vec<Vec<usize>> = members.into_values().collect();
+    waiting.sort_by_key(|group| group.iter().map(|&book| names[book]).min());
+    waiting.shuffle(&mut generator(seed, Use::Splits, &[]));
+    let (n_valid, n_test) = match waiting.len() {
         0 => (0, 0),
         1 | 2 => (0, 1),
-        _ => (tenth.max(1), tenth.max(1)),
+        _ => shares.counts(names.len()),
     };
-    let mut order: Vec<usize> = (0..names.len()).collect();
-    order.sort_by_key(|&book| names[book]);
-    order.shuffle(&mut generator(seed, Use::Splits, &[]));
+    let n_kept = usize::from(waiting.len() > 1);
     let mut splits = vec![Split::Train; names.len()];
-    order[..n_test].iter().for_each(|&book| splits[book] = Split::Test);
-    order[n_test..n_test + n_valid].iter().for_each(|&book| splits[book] = Split::Valid);
+    for (split, wanted) in [(Split::Test, n_test), (Split::Valid, n_valid)] {
+        for group in take_groups(&mut waiting, wanted, n_kept) {
+            group.into_iter().for_each(|book| splits[book] = split);
+        }
+    }
     splits
+}
+
+/// Takes groups of so many books together, the first that fit; if none fits, the smallest. Leaves some groups.
+fn take_groups(waiting: &mut Vec<Vec<usize>>, wanted: usize, n_kept: usize) -> Vec<Vec<usize>> {
+    let (mut taken, mut n_taken) = (Vec::new(), 0);
+    let mut place = 0;
+    while place < waiting.len() && waiting.len() > n_kept && n_taken < wanted {
+        if n_taken + waiting[place].len() <= wanted {
+            n_taken += waiting[place].len();
+            taken.push(waiting.remove(place));
+        } else {
+            place += 1;
+        }
+    }
+    if taken.is_empty() && wanted > 0 && waiting.len() > n_kept {
+        let smallest = (0..waiting.len()).min_by_key(|&place| waiting[place].len());
+        taken.extend(smallest.map(|place| waiting.remove(place)));
+    }
+    taken
 }
 
 #[cfg(test)]
@@ -203,5 +274,43 @@ mod tests {
         reversed.reverse();
         assert_eq!(drawn, reversed);
         assert!((2..20).any(|seed| draw_splits(&["Ant", "Bee", "Cow", "Doe"], seed) != drawn));
+    }
+
+    #[test]
+    fn books_of_a_group_stay_together() {
+        let names: Vec<String> = (0..20).map(|book| format!("book {book:02}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        for seed in 0..50 {
+            // Pairs.
+            let pairs: Vec<usize> = (0..20).map(|book| book / 2).collect();
+            let splits = draw_splits_of_groups(&names, &pairs, SplitShares::default(), seed);
+            assert!(splits.chunks(2).all(|pair| pair[0] == pair[1]), "{splits:?}");
+            let count = |split| splits.iter().filter(|&&other| other == split).count();
+            assert_eq!(Split::ALL.map(count), [16, 2, 2]);
+            // Every group is larger than a tenth.
+            let large: Vec<usize> = (0..20).map(|book| book / 5).collect();
+            let splits = draw_splits_of_groups(&names, &large, SplitShares::default(), seed);
+            let count = |split| splits.iter().filter(|&&other| other == split).count();
+            assert_eq!(Split::ALL.map(count), [10, 5, 5]);
+            assert!(splits.chunks(5).all(|group| group.iter().all(|&split| split == group[0])));
+        }
+        let one = draw_splits_of_groups(&names, &[0; 20], SplitShares::default(), 1);
+        assert!(one.iter().all(|&split| split == Split::Test));
+    }
+
+    #[test]
+    fn shares_say_how_many_books_are_for_validation_and_test() {
+        let names: Vec<String> = (0..20).map(|book| format!("book {book:02}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let groups: Vec<usize> = (0..20).collect();
+        let count = |valid, test| {
+            let splits = draw_splits_of_groups(&names, &groups, SplitShares { valid, test }, 3);
+            Split::ALL.map(|split| splits.iter().filter(|&&other| other == split).count())
+        };
+        assert_eq!(count(0.2, 0.3), [10, 4, 6]);
+        assert_eq!(count(0.0, 0.5), [10, 0, 10]);
+        assert_eq!(count(0.01, 0.0), [19, 1, 0]);
+        // Training keeps a book.
+        assert_eq!(count(0.5, 0.49), [1, 9, 10]);
     }
 }

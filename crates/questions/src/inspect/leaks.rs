@@ -12,13 +12,8 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::build::case::lower_cased;
+use crate::inspect::shared_ngrams;
 use crate::{QuestionSet, Split, WordClass};
-
-/// The length of the word sequences that books are compared by.
-const NGRAM: usize = 8;
-/// What is in more books than this is not a leak from one to another. Chosen: news articles end in the same few
-/// sentences, and every pair of them would count.
-const BOILERPLATE: usize = 200;
 
 /// The leak report of a set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -129,27 +124,10 @@ fn overlaps(set: &QuestionSet, form_of: &[WordId], least: f64) -> Vec<Overlap> {
             let sentences = book.sentences.clone().map(|sentence| set.sentence(sentence));
             let words = sentences.flatten().filter(|word| is_word[word.index()]);
             let forms: Vec<u32> = words.map(|word| form_of[word.index()].0).collect();
-            let hasher = FixedState::default();
-            let mut hashes: Vec<u64> =
-                forms.windows(NGRAM).map(|ngram| hasher.hash_one(ngram)).collect();
-            hashes.sort_unstable();
-            hashes.dedup();
-            hashes
+            shared_ngrams::distinct(&forms)
         })
         .collect();
-    let mut occurrences: Vec<(u64, u32)> = Vec::with_capacity(ngrams.iter().map(Vec::len).sum());
-    for (book, hashes) in ngrams.iter().enumerate() {
-        occurrences.extend(hashes.iter().map(|&hash| (hash, book as u32)));
-    }
-    occurrences.par_sort_unstable();
-    let mut shared: BTreeMap<(u32, u32), usize> = BTreeMap::new();
-    for run in occurrences.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() <= BOILERPLATE) {
-        for (index, &(_, first)) in run.iter().enumerate() {
-            for &(_, second) in &run[index + 1..] {
-                *shared.entry((first, second)).or_default() += 1;
-            }
-        }
-    }
+    let shared = shared_ngrams::count_pairs(&ngrams);
 
     let share = |shared: usize, book: usize| shared as f64 / ngrams[book].len() as f64;
     let mut overlaps = Vec::new();

@@ -1,6 +1,7 @@
 //! What a question set holds (Table 1), and what its splits share that they should not.
 
 mod leaks;
+pub(crate) mod shared_ngrams;
 mod statistics;
 
 pub use leaks::{CandidateFaults, Duplicates, Leaks, Overlap, Sameness};
