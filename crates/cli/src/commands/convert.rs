@@ -20,8 +20,8 @@ pub struct Options {
     /// Where to write: .txt, .jsonl or .parquet; a folder is the compact form; `-` is standard output
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// Form to write, where OUT's ending does not say: cbt (a folder in the released layout), jsonl, parquet, compact, lm-eval (tasks of
-    /// lm-evaluation-harness)
+    /// Form to write, where OUT's ending does not say: cbt (a folder in the released layout), jsonl, parquet, compact, hf
+    /// (the Hugging Face hub's layout, for `datasets.load_dataset`), lm-eval (tasks of lm-evaluation-harness)
     #[arg(long, value_name = "FORM", value_parser = format)]
     to: Option<Format>,
     #[command(flatten)]
@@ -39,7 +39,7 @@ pub struct Options {
 
 fn format(code: &str) -> Result<Format, String> {
     Format::from_code(code)
-        .ok_or_else(|| "expected cbt, jsonl, parquet, compact or lm-eval".to_owned())
+        .ok_or_else(|| "expected cbt, jsonl, parquet, compact, hf or lm-eval".to_owned())
 }
 
 /// Reads one form, writes the other.
@@ -64,10 +64,13 @@ impl Options {
         match self.to {
             Some(Format::Cbt) => Ok("txt"),
             Some(Format::Parquet) => Ok("parquet"),
-            Some(Format::Compact) if stdio::is_dash(&self.output) => {
-                let message =
-                    "compact is a folder: expected cbt, jsonl or parquet for standard output"
-                        .into();
+            Some(form @ (Format::Compact | Format::LmEval | Format::HuggingFace))
+                if stdio::is_dash(&self.output) =>
+            {
+                let message = format!(
+                    "{} is a folder: expected cbt, jsonl or parquet for standard output",
+                    form.code()
+                );
                 Err(Failure::Setting { what: "form", message }.into())
             }
             _ => Ok("jsonl"),

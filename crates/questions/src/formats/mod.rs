@@ -10,6 +10,8 @@ mod checked_pages;
 pub mod cnn;
 pub mod compact;
 pub(crate) mod empty_fields;
+#[cfg(feature = "parquet")]
+pub(crate) mod hugging_face;
 pub mod json;
 pub mod jsonl;
 pub(crate) mod lm_eval;

@@ -6,6 +6,7 @@
 //! | [`Format::Cbt`], a folder | the released layout | the order of questions across classes and splits; a book whose running text does not hold the question's context |
 //! | [`Format::JsonLines`], [`Format::Parquet`] | one file | running text |
 //! | [`Format::Compact`] | a folder | nothing |
+//! | [`Format::HuggingFace`] | a folder in the layout of the hub | running text; its files are read one by one |
 //! | [`Format::LmEval`] | a folder for lm-evaluation-harness | tokens, running text; it is not read again |
 
 use std::io::Write;
@@ -16,6 +17,8 @@ use toml::Table;
 use crate::error::{Error, Result};
 use crate::formats::cbt;
 use crate::formats::compact;
+#[cfg(feature = "parquet")]
+use crate::formats::hugging_face;
 use crate::formats::jsonl;
 use crate::formats::lm_eval;
 use crate::formats::output::{write_file, write_folder};
@@ -37,16 +40,24 @@ pub enum Format {
     Compact,
     /// A folder of tasks of lm-evaluation-harness; it is not read again.
     LmEval,
+    /// A folder as the Hugging Face hub has them: `CLASS/SPLIT.parquet` and a card.
+    HuggingFace,
 }
 
 impl Format {
     /// In the order in which messages list them.
-    pub const ALL: [Self; 5] =
-        [Self::Cbt, Self::JsonLines, Self::Parquet, Self::Compact, Self::LmEval];
+    pub const ALL: [Self; 6] = [
+        Self::Cbt,
+        Self::JsonLines,
+        Self::Parquet,
+        Self::Compact,
+        Self::LmEval,
+        Self::HuggingFace,
+    ];
 
-    /// As `--to` has it: `cbt`, `jsonl`, `parquet`, `compact`, `lm-eval`.
+    /// As `--to` has it: `cbt`, `jsonl`, `parquet`, `compact`, `lm-eval`, `hf`.
     pub fn code(self) -> &'static str {
-        ["cbt", "jsonl", "parquet", "compact", "lm-eval"][self as usize]
+        ["cbt", "jsonl", "parquet", "compact", "lm-eval", "hf"][self as usize]
     }
 
     /// The format of a code.
@@ -116,6 +127,12 @@ impl QuestionSet {
             Format::LmEval => write_folder(output, overwrite, lm_eval::is_name, |inside| {
                 lm_eval::write(self, inside, output)
             }),
+            #[cfg(feature = "parquet")]
+            Format::HuggingFace => write_folder(output, overwrite, hugging_face::is_name, |inside| {
+                hugging_face::write(self, &options.manifest, inside, output)
+            }),
+            #[cfg(not(feature = "parquet"))]
+            Format::HuggingFace => Err(Error::NoParquet { path: output.to_owned() }),
         }
     }
 }
