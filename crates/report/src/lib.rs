@@ -20,6 +20,7 @@ mod number;
 mod page;
 pub mod paper;
 pub mod reading;
+mod side_by_side;
 mod tables;
 
 #[cfg(test)]
@@ -38,6 +39,7 @@ pub use number::{count as thousands, interval, share, weight};
 pub use page::{ICON, STYLE};
 pub use paper::TableKind;
 pub use reading::book_title;
+pub use side_by_side::{TableForm, side_by_side};
 use tables::{Grid, Table, statistics};
 
 /// Everything that a report is made from.

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use anyhow::Result;
 use goldilocks::evaluation::{self, Accuracy, People, Results};
 use goldilocks::questions::{Split, WordClass};
+use goldilocks::report::{self, TableForm, share, side_by_side};
 
 use crate::args::SelectionArgs;
 use crate::failure::warn;
 use crate::progress::Progress;
 use crate::stdio;
+use crate::terminal;
 
 /// Options of `evaluate`.
 #[derive(clap::Args, Debug)]
@@ -25,9 +27,33 @@ pub struct Options {
     /// Several seeds of one model: print mean and standard deviation too
     #[arg(long)]
     seeds: bool,
+    /// Print one table with a row for each file: text, md, latex, csv, json
+    #[arg(long, value_name = "FORM", value_parser = form, conflicts_with_all = ["json", "seeds"])]
+    table: Option<Form>,
     /// Print JSON instead of text
     #[arg(long)]
     json: bool,
+}
+
+/// What `--table` writes.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Table(TableForm),
+    Json,
+}
+
+/// Narrower terminals get figures without their intervals.
+const WIDE: usize = 100;
+
+fn form(code: &str) -> Result<Form, String> {
+    match code {
+        "text" => Ok(Form::Table(TableForm::Text)),
+        "md" => Ok(Form::Table(TableForm::Markdown)),
+        "latex" => Ok(Form::Table(TableForm::Latex)),
+        "csv" => Ok(Form::Table(TableForm::Csv)),
+        "json" => Ok(Form::Json),
+        _ => Err("expected text, md, latex, csv or json".to_owned()),
+    }
 }
 
 /// Reads, checks, counts.
@@ -40,9 +66,15 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         &selection,
         progress,
     )?;
-    if options.json {
+    if options.json || matches!(options.table, Some(Form::Json)) {
         let all: Vec<&Results> = results.iter().flatten().collect();
         return super::print(format_args!("{}\n", serde_json::to_string_pretty(&all)?));
+    }
+    if let Some(Form::Table(form)) = options.table {
+        let with_intervals = form != TableForm::Text || terminal::width() >= WIDE;
+        super::print(format_args!("{}", side_by_side(&results, form, with_intervals)))?;
+        warn_unless_checked(options);
+        return Ok(());
     }
     for of_file in &results {
         of_file.iter().try_for_each(|results| super::print(format_args!("{}", table(results))))?;
@@ -52,12 +84,16 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
             super::print(format_args!("{}", seeds_table(&spread)))?;
         }
     }
+    warn_unless_checked(options);
+    Ok(())
+}
+
+fn warn_unless_checked(options: &Options) {
     if options.questions.is_none() {
         warn(format_args!(
             "the predictions were not checked against their questions: `--questions SET` does that"
         ));
     }
-    Ok(())
 }
 
 fn label(code: &str) -> &str {
@@ -67,9 +103,8 @@ fn label(code: &str) -> &str {
 fn table(results: &Results) -> String {
     let split = results.split.map_or("unknown split", Split::code);
     let mut text = format!("{}, {split}\n", results.predictions);
-    for (code, Accuracy { n, accuracy, low, high }) in results.classes.iter() {
-        let n = super::thousands(*n);
-        text += &format!("  {:16}{accuracy:.3}  {low:.3}–{high:.3}  n = {n}\n", label(code));
+    for (code, accuracy) in results.classes.iter() {
+        text += &format!("  {:16}{}\n", label(code), with_interval(accuracy));
     }
     if let Some(people) = &results.people {
         text += &people_table(people);
@@ -81,6 +116,12 @@ fn table(results: &Results) -> String {
     text + "\n"
 }
 
+/// A share, its interval, and of how many questions it is.
+fn with_interval(accuracy: &Accuracy) -> String {
+    let (figure, interval) = (share(accuracy.accuracy), report::interval(accuracy));
+    format!("{figure}  {interval}  n = {}", super::thousands(accuracy.n))
+}
+
 fn people_table(people: &People) -> String {
     let n_people = people.persons.len();
     let mut text = format!(
@@ -90,23 +131,27 @@ fn people_table(people: &People) -> String {
         people.median_seconds,
     );
     for person in &people.persons {
-        let accuracy = person.accuracy.map_or(String::new(), |a| {
-            format!("{:.3}  {:.3}–{:.3}  n = {}", a.accuracy, a.low, a.high, super::thousands(a.n))
-        });
+        let accuracy = person.accuracy.as_ref().map_or(String::new(), with_interval);
         text += &format!("    {:14}{accuracy}  {:.1} s\n", person.annotator, person.median_seconds);
     }
     if let Some(agreement) = people.agreement {
         text += &format!(
-            "  {} by several: {:.3} of {} agree, κ {:.3}  {:.3}–{:.3}\n",
+            "  {} by several: {} of {} agree, κ {}  {} to {}\n",
             super::counted(agreement.questions, "question"),
-            agreement.share,
+            share(agreement.share),
             super::counted(agreement.pairs, "pair"),
-            agreement.kappa,
-            agreement.low,
-            agreement.high,
+            signed(agreement.kappa),
+            signed(agreement.low),
+            signed(agreement.high),
         );
     }
     text
+}
+
+/// A figure from −1 to 1: `.444`, `−.111`.
+fn signed(value: f64) -> String {
+    let sign = if value < -0.0005 { "−" } else { "" };
+    format!("{sign}{}", share(value.abs()))
 }
 
 fn seeds_table(spread: &evaluation::SeedResults) -> String {
@@ -114,8 +159,8 @@ fn seeds_table(spread: &evaluation::SeedResults) -> String {
     let n_files = super::counted(spread.classes.all.seeds, "file");
     let mut text = format!("{n_files}, {split}: mean ± standard deviation\n");
     for (code, figure) in spread.classes.iter() {
-        let deviation = figure.deviation.map_or("?".to_owned(), |sd| format!("{sd:.3}"));
-        text += &format!("  {:16}{:.3} ± {deviation}\n", label(code), figure.mean);
+        let deviation = figure.deviation.map_or("?".to_owned(), share);
+        text += &format!("  {:16}{} ± {deviation}\n", label(code), share(figure.mean));
     }
     text + "\n"
 }
@@ -145,9 +190,9 @@ mod tests {
         expect![[r#"
             humans-query.jsonl, test
               8 answers by 2 people, 6.2 s per question (median)
-                Finch         0.750  0.301–0.954  n = 4  5.0 s
-                Wren          0.500  0.150–0.850  n = 4  7.5 s
-              2 questions by several: 0.500 of 2 pairs agree, κ 0.444  -0.111–1.000
+                Finch         .750  .301–.954  n = 4  5.0 s
+                Wren          .500  .150–.850  n = 4  7.5 s
+              2 questions by several: .500 of 2 pairs agree, κ .444  −.111 to 1.000
         "#]]
         .assert_eq(&format!("humans-query.jsonl, test\n{}", people_table(&people)));
     }
