@@ -32,15 +32,20 @@ fn now() -> f64 {
 
 /// A page with a store of studies, and so with a token.
 pub fn served(limits: Limits) -> Served {
-    start(true, limits)
+    start(true, limits, now)
+}
+
+/// Such a page at a moment that does not pass.
+pub fn served_in_a_moment() -> Served {
+    start(true, Limits::default(), || 1_000.0)
 }
 
 /// A page without studies, free for anybody at this machine.
 pub fn free() -> Served {
-    start(false, Limits::default())
+    start(false, Limits::default(), now)
 }
 
-fn start(has_store: bool, limits: Limits) -> Served {
+fn start(has_store: bool, limits: Limits, now: fn() -> f64) -> Served {
     let folder = TempDir::new().unwrap();
     let store = has_store.then(|| Store::open(&folder.path().join("study.db")).unwrap());
     let entry = models::find("word-distance").unwrap();

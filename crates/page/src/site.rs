@@ -13,7 +13,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use tokio::time::timeout;
 
 use crate::catalogue::Catalogue;
@@ -169,6 +169,7 @@ pub fn router(site: Arc<Site>) -> Router {
         .route("/study/{code}", get(test::welcome).post(test::join))
         .route("/return/{token}", get(test::come_back))
         .route("/test", get(test::question).post(test::answer))
+        .route("/test/undo", post(test::undo))
         .route("/test/pause", get(test::pause))
         .merge(researcher)
         .method_not_allowed_fallback(async || {

@@ -1,7 +1,7 @@
 //! A study from its making to its table, over real connections and without a script.
 
 use crate::Limits;
-use crate::client::{Reply, Served, Visitor, served};
+use crate::client::{Reply, Served, Visitor, served, served_in_a_moment};
 use crate::study::{self, Mode};
 
 /// Answers until the end or until `n` questions are done; returns how many there were.
@@ -80,6 +80,36 @@ fn a_study_is_made_taken_stopped_taken_up_ended_and_exported() {
     }
     let results = researcher.get("/studies/1/results").body;
     assert!(results.contains("On 4 shared questions 1.000 of 4 pairs agree"), "{results}");
+}
+
+#[test]
+fn an_answer_can_be_taken_back_for_some_seconds_until_the_end_shows_all() {
+    let served = served_in_a_moment();
+    let (_, code) = made(&served);
+    let mut wren = served.visitor();
+    wren.join(&code, "Wren");
+    let first = wren.get("/test");
+    assert!(!first.body.contains("/test/undo"), "{}", first.body);
+    wren.choose(&first, "0");
+    let second = wren.get("/test");
+    let undo = second.body.split("action=\"/test/undo\"").nth(1).unwrap();
+    let value = |name: &str| {
+        let rest = undo.split(&format!("name=\"{name}\" value=\"")).nth(1).unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    };
+    let (item, seal) = (value("item"), value("seal"));
+    assert_eq!(wren.post("/test/undo", &[("item", &item), ("seal", "forged")]).status, 403);
+    assert_eq!(served.count("answer"), 1);
+    let back = wren.post("/test/undo", &[("item", &item), ("seal", &seal)]);
+    assert_eq!(back.header("location"), Some("/test"));
+    assert_eq!(served.count("answer"), 0);
+    assert_eq!(wren.get("/test").field("item"), first.field("item"));
+    assert_eq!(answer(&mut wren, 99), 6);
+    // The end shows the answers, and takes none back.
+    let end = wren.get("/test").body;
+    assert_eq!(end.matches("✓ <b>").count() + end.matches("✗ you chose").count(), 6, "{end}");
+    wren.post("/test/undo", &[("item", &item), ("seal", &seal)]);
+    assert_eq!(served.count("answer"), 6);
 }
 
 #[test]

@@ -20,6 +20,8 @@ use crate::view::{self, Shell};
 const COOKIE: &str = "goldilocks_annotator";
 /// The longest name in characters.
 const LONGEST_NAME: usize = 60;
+/// How long an answer can be taken back, in seconds; the page offers it for ten.
+const UNDO: f64 = 15.0;
 /// An annotator sees nothing of the other pages.
 const SHELL: Shell = Shell { has_studies: false };
 
@@ -39,6 +41,13 @@ pub struct AnswerForm {
     choice: usize,
     /// When the question was shown, in Unix milliseconds.
     shown: u64,
+    seal: String,
+}
+
+/// An answer to take back.
+#[derive(Deserialize)]
+pub struct UndoForm {
+    item: i64,
     seal: String,
 }
 
@@ -142,6 +151,7 @@ pub async fn question(State(site): Shared, headers: HeaderMap) -> Answer {
         item => shown.item,
         shown => at,
         seal,
+        undo => undo_of(&site, &annotator)?,
     };
     Ok(view::page(StatusCode::OK, "test.html", SHELL, view))
 }
@@ -169,6 +179,27 @@ pub async fn answer(
         let now = (site.now)();
         let seconds = (now - form.shown as f64 / 1000.0).max(0.0);
         study::record(store, &annotator, item, form.choice, (seconds, now)).await?;
+    }
+    Ok(see_other("/test"))
+}
+
+/// The answer that can still be taken back, with what the form needs for it.
+fn undo_of(site: &Site, annotator: &Annotator) -> Result<Option<minijinja::Value>, Refusal> {
+    let latest = study::latest(site.store()?, annotator)?;
+    let latest = latest.filter(|&(_, answered)| (site.now)() - answered < UNDO);
+    Ok(latest.map(|(item, _)| context! { item, seal => site.key.seal(&undo_texts(annotator, item).each_ref().map(String::as_str)) }))
+}
+
+/// Takes the last answer back if it is some seconds old. At the end the answers have been shown, and all stay.
+pub async fn undo(State(site): Shared, headers: HeaderMap, Form(form): Form<UndoForm>) -> Answer {
+    let Some(annotator) = annotator(&site, &headers)? else { return Ok(stranger()) };
+    let store = site.store()?;
+    let texts = undo_texts(&annotator, form.item);
+    if !site.key.has_sealed(&texts.each_ref().map(String::as_str), &form.seal) {
+        return Err(Refusal::Forged);
+    }
+    if annotator.is_open && study::next(store, &annotator)?.is_some() {
+        study::take_back(store, &annotator, form.item, (site.now)() - UNDO).await?;
     }
     Ok(see_other("/test"))
 }
@@ -205,6 +236,11 @@ fn answer_texts(annotator: &Annotator, item: i64, shown: u64) -> [String; 4] {
     ["answer".to_owned(), annotator.id.to_string(), item.to_string(), shown.to_string()]
 }
 
+/// What the seal of a form that takes an answer back is over.
+fn undo_texts(annotator: &Annotator, item: i64) -> [String; 3] {
+    ["undo".to_owned(), annotator.id.to_string(), item.to_string()]
+}
+
 /// A question as an annotator sees it.
 #[derive(Debug, Serialize)]
 struct Drawn {
@@ -234,7 +270,19 @@ fn end(site: &Site, annotator: &Annotator, questions: &QuestionSet) -> Answer {
             || answers.iter().filter(|(q, _)| questions.example(*q).class == Some(*class));
         context! { label => class.label(), right => of_class().filter(is_right).count(), n => of_class().count() }
     };
+    let solution = |&(question, chosen): &(usize, usize)| {
+        let example = questions.example(question);
+        let word = |index: usize| {
+            example.question.candidates.get(index).map(|&c| example.question.word(c))
+        };
+        context! {
+            query => Serde(reading::query(&example.question)),
+            chosen => word(chosen),
+            answer => example.answer.and_then(word),
+        }
+    };
     let view = context! {
+        solutions => answers.iter().map(solution).collect::<Vec<_>>(),
         name => annotator.name.clone(),
         right => answers.iter().filter(is_right).count(),
         n => answers.len(),

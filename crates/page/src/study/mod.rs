@@ -16,7 +16,9 @@ use serde::{Deserialize, Serialize};
 pub use answers::{Progress, by_mode, progress};
 pub use create::{Study, StudySummary, close_or_open, create, find_by_code, list, release, study};
 pub use deal::{Deal, Item, deal};
-pub use people::{Annotator, JoinOutcome, NextItem, annotator, done, join, next, record, score};
+pub use people::{
+    Annotator, JoinOutcome, NextItem, annotator, done, join, latest, next, record, score, take_back,
+};
 
 /// What an annotator sees of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

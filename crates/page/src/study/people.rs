@@ -199,6 +199,41 @@ pub async fn record(
     Ok(())
 }
 
+/// The item that the person answered last, and the Unix time of it.
+///
+/// # Errors
+/// Those of the store.
+pub fn latest(store: &Store, annotator: &Annotator) -> Result<Option<(i64, f64)>> {
+    store.read(|connection| {
+        connection
+            .prepare_cached(
+                "SELECT item, answered FROM answer WHERE annotator = ?1
+                 ORDER BY answered DESC, item DESC LIMIT 1",
+            )?
+            .query_row(params![annotator.id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()
+    })
+}
+
+/// Takes an answer back that was given since a time, so that its question comes again.
+///
+/// # Errors
+/// Those of the store.
+pub async fn take_back(store: &Store, annotator: &Annotator, item: i64, since: f64) -> Result<()> {
+    let id = annotator.id;
+    store
+        .write(move |connection| {
+            connection
+                .prepare_cached(
+                    "DELETE FROM answer
+                     WHERE item = :item AND annotator = :annotator AND answered >= :since",
+                )?
+                .execute(named_params! { ":item": item, ":annotator": id, ":since": since })
+        })
+        .await?;
+    Ok(())
+}
+
 /// The person's answers as (question, chosen candidate), for the score at the end.
 ///
 /// # Errors
@@ -207,7 +242,7 @@ pub fn score(store: &Store, annotator: &Annotator) -> Result<Vec<(usize, usize)>
     store.read(|connection| {
         let mut statement = connection.prepare_cached(
             "SELECT item.question, answer.chosen FROM answer JOIN item ON item.id = answer.item
-             WHERE answer.annotator = ?1",
+             WHERE answer.annotator = ?1 ORDER BY item.position",
         )?;
         statement
             .query_map(params![annotator.id], |row| Ok((count(row, 0)?, count(row, 1)?)))?
