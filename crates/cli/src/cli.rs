@@ -83,6 +83,7 @@ Examples:
 Examples:
   goldilocks build -o tales                             # from the embedded tales
   goldilocks build my-books -o questions
+  goldilocks build my-books -o questions --by author --valid 0.1 --test 0.2
   goldilocks build books -o cbt --like cbt --counts cbt --splits splits.tsv
   goldilocks build alice.txt -o names --classes NE --context 10")]
     Build(Working<build::Options>),
@@ -103,6 +104,7 @@ Examples:
 Examples:
   goldilocks convert questions questions.parquet
   goldilocks convert questions released --to cbt        # a folder like that of the release
+  goldilocks convert questions hub --to hf              # for load_dataset(\"hub\", \"NE\")
   goldilocks convert questions - --to jsonl --split test --class NE")]
     Convert(Working<convert::Options>),
     /// List the models, or the settings of one
@@ -150,6 +152,7 @@ Examples:
 Examples:
   goldilocks evaluate memory.jsonl --questions questions
   goldilocks evaluate memory.jsonl word-distance.jsonl --split test
+  goldilocks evaluate *.jsonl --questions questions --table md
   goldilocks evaluate seed-1.jsonl seed-2.jsonl seed-3.jsonl --seeds")]
     Evaluate(Working<evaluate::Options>),
     /// Compare two models on the same questions

@@ -222,11 +222,7 @@ fn warn_of_shared_text(books: &[BuiltBook], copies: &[NearCopy], reporter: &dyn 
 }
 
 /// A number for each book; those that belong together have the same one.
-fn groups(
-    n_books: usize,
-    authors: &[Option<String>],
-    copies: &[NearCopy],
-) -> Vec<usize> {
+fn groups(n_books: usize, authors: &[Option<String>], copies: &[NearCopy]) -> Vec<usize> {
     let mut groups: Vec<usize> = (0..n_books).collect();
     let mut join = |a: usize, b: usize| {
         let (from, to) = (groups[a].max(groups[b]), groups[a].min(groups[b]));

@@ -68,8 +68,7 @@ fn grid(results: &[&Results], split: Option<Split>, with_intervals: bool) -> Gri
         let Some(accuracy) = figure(results, column) else {
             return Cell::single(Line::none(), None);
         };
-        let interval =
-            if with_intervals { number::interval(accuracy) } else { String::new() };
+        let interval = if with_intervals { number::interval(accuracy) } else { String::new() };
         let line = Line::new(number::share(accuracy.accuracy), interval);
         Cell {
             is_best: best(column) == Some(accuracy.accuracy),
@@ -161,7 +160,10 @@ mod tests {
         "#]]
         .assert_eq(&side_by_side(&two(), TableForm::Text, false));
         let markdown = side_by_side(&two(), TableForm::Markdown, true);
-        assert!(markdown.contains("| a.jsonl | .500 .352–.648 | **.250** .226–.275 |"), "{markdown}");
+        assert!(
+            markdown.contains("| a.jsonl | .500 .352–.648 | **.250** .226–.275 |"),
+            "{markdown}"
+        );
         let latex = side_by_side(&two(), TableForm::Latex, true);
         assert!(latex.contains("\\textbf{.750}"), "{latex}");
     }

@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use goldilocks::questions::{
-    Counts, QuestionSet, Rules, Split, SplitFile, SplitShares, WordClass,
-};
+use goldilocks::questions::{Counts, QuestionSet, Rules, Split, SplitFile, SplitShares, WordClass};
 use goldilocks::report::paper::CBT_QUESTIONS;
 use goldilocks::{Build, BuildOptions, BuiltBook, Error};
 

@@ -103,7 +103,7 @@ fn read_token(path: &Path) -> Result<String> {
 /// Prints where the page is, and where each study begins.
 fn announce(at: SocketAddr, token: Option<&str>, store: Option<&Store>) -> Result<()> {
     let door = token.map_or(String::new(), |token| format!("enter?token={token}"));
-    let whose = if token.is_some() { "for you alone" } else { "for anybody at this machine" };
+    let whose = if token.is_some() { "for you alone" } else { "this machine only" };
     super::print(format_args!("http://{at}/{door}  {whose}\n"))?;
     for listed in store.map(study::list).transpose().map_err(Error::from)?.unwrap_or_default() {
         if listed.is_open {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use goldilocks::evaluation::Spread;
+use goldilocks::report::share;
 use goldilocks::{Outcome, TuneOptions, Tuning};
 
 /// What is printed at the end.
@@ -54,13 +55,14 @@ impl Summary<'_> {
         }
         text += "* best mean of the classes on the validation split\n";
         for (code, spread) in self.spreads() {
-            let deviation = spread.deviation.map_or(String::new(), |sd| format!(" ± {sd:.3}"));
+            let deviation =
+                spread.deviation.map_or(String::new(), |sd| format!(" ± {}", share(sd)));
             let seeds = if code == "mean" {
-                format!("   {} seeds of it, all questions", spread.seeds)
+                format!("   mean ± SD over {} seeds, all questions", spread.seeds)
             } else {
                 String::new()
             };
-            text += &format!("\n{code:>6}  {:.3}{deviation}{seeds}", spread.mean);
+            text += &format!("\n{code:>6}  {}{deviation}{seeds}", share(spread.mean));
         }
         for outcome in &self.tuned.of_seeds {
             if let Some(error) = &outcome.error {

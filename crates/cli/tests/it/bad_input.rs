@@ -151,7 +151,10 @@ fn bad_books_are_named_and_left_out_when_asked() {
         valid                  0               0               0               0
         test                  40             200              80             120
 
-        Splits, drawn: bears is test. `--splits FILE` gives others; with three or more books, each split gets at least one.
+        Splits, drawn (`--splits FILE` gives others):
+          valid  no book
+          test   bears
+          with three or more books, each split gets at least one
 
         out
         warning: left out: books/cut.epub: corrupt .epub: invalid Zip archive: Could not find EOCD
@@ -159,7 +162,7 @@ fn bad_books_are_named_and_left_out_when_asked() {
         warning: left out: books/short.txt: only 1 sentence was found: a question needs 21
         warning: 3 of 4 books left out
     "#]]
-        .assert_eq(&goldilocks(folder.path(), &["build", "books", "-o", "out", "--skip-bad"]));
+    .assert_eq(&goldilocks(folder.path(), &["build", "books", "-o", "out", "--skip-bad"]));
     // A model that learns nothing needs no split but the one that it answers.
     let train = |model| goldilocks(folder.path(), &["train", model, "out", "-o", "model"]);
     expect![[r#"

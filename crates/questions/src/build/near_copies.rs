@@ -77,8 +77,12 @@ mod tests {
 
     #[test]
     fn a_part_of_a_book_is_a_near_copy_and_a_few_words_are_none() {
-        let books =
-            [book("whole", 0..400), book("part", 0..100), book("other", 380..800), book("far", 900..1000)];
+        let books = [
+            book("whole", 0..400),
+            book("part", 0..100),
+            book("other", 380..800),
+            book("far", 900..1000),
+        ];
         let found = near_copies(&books);
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].book, found[0].other), (1, 0));

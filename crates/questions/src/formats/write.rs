@@ -46,14 +46,8 @@ pub enum Format {
 
 impl Format {
     /// In the order in which messages list them.
-    pub const ALL: [Self; 6] = [
-        Self::Cbt,
-        Self::JsonLines,
-        Self::Parquet,
-        Self::Compact,
-        Self::LmEval,
-        Self::HuggingFace,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Cbt, Self::JsonLines, Self::Parquet, Self::Compact, Self::LmEval, Self::HuggingFace];
 
     /// As `--to` has it: `cbt`, `jsonl`, `parquet`, `compact`, `lm-eval`, `hf`.
     pub fn code(self) -> &'static str {
@@ -128,9 +122,11 @@ impl QuestionSet {
                 lm_eval::write(self, inside, output)
             }),
             #[cfg(feature = "parquet")]
-            Format::HuggingFace => write_folder(output, overwrite, hugging_face::is_name, |inside| {
-                hugging_face::write(self, &options.manifest, inside, output)
-            }),
+            Format::HuggingFace => {
+                write_folder(output, overwrite, hugging_face::is_name, |inside| {
+                    hugging_face::write(self, &options.manifest, inside, output)
+                })
+            }
             #[cfg(not(feature = "parquet"))]
             Format::HuggingFace => Err(Error::NoParquet { path: output.to_owned() }),
         }

@@ -27,7 +27,8 @@ impl Card {
              tags:\n- cloze\n- children's-book-test\nconfigs:\n"
         );
         for class in WordClass::ALL {
-            let files = Split::ALL.map(|split| (split, self.counts[class as usize][split as usize]));
+            let files =
+                Split::ALL.map(|split| (split, self.counts[class as usize][split as usize]));
             if files.iter().all(|&(_, n)| n == 0) {
                 continue;
             }
@@ -62,7 +63,8 @@ impl Card {
 }
 
 fn is_of_tales(set: &QuestionSet) -> bool {
-    let is_tale = |name: &str| TALES.iter().any(|tale| corpus::without_extension(tale.name) == name);
+    let is_tale =
+        |name: &str| TALES.iter().any(|tale| corpus::without_extension(tale.name) == name);
     !set.books().is_empty() && set.books().iter().all(|book| is_tale(&book.name))
 }
 

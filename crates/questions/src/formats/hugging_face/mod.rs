@@ -78,8 +78,7 @@ pub(crate) fn write(
     }
     let ids = set.all_ids();
     let mut card = Card::default();
-    let parts =
-        WordClass::ALL.into_iter().flat_map(|class| Split::ALL.map(|split| (class, split)));
+    let parts = WordClass::ALL.into_iter().flat_map(|class| Split::ALL.map(|split| (class, split)));
     for ((class, split), questions) in parts.zip(groups) {
         if questions.is_empty() {
             continue;
@@ -299,7 +298,8 @@ mod tests {
 
     #[test]
     fn a_question_without_a_class_has_no_place() {
-        let line = r#"{"sentences":["The hen ran ."],"question":"He XXXXX .","options":["ran","saw"]}"#;
+        let line =
+            r#"{"sentences":["The hen ran ."],"question":"He XXXXX .","options":["ran","saw"]}"#;
         let path = Path::new("hen.jsonl");
         let (set, _) = crate::jsonl::read(line.as_bytes(), path, &OpenOptions::default()).unwrap();
         let folder = tempfile::tempdir().unwrap();
