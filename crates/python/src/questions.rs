@@ -289,6 +289,7 @@ impl Building {
             seed: self.seed,
             as_released: self.like.is_some(),
             skip_bad: self.skip_bad,
+            ..BuildOptions::default()
         })
     }
 }
