@@ -10,6 +10,7 @@ mod date;
 mod failure;
 mod interrupt;
 mod model_argument;
+mod prices;
 mod progress;
 mod remedy;
 mod stdio;

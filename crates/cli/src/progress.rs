@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use goldilocks::report::share;
 use goldilocks::{Event, Reporter, models};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::commands::{counted, duration, thousands};
 use crate::failure::warn;
@@ -234,7 +234,12 @@ impl Progress {
 
     /// Counts steps of a stage: `  build   12/108  The Grey Fairy Book   about 3s left`.
     fn steps(&self, stage: &'static str, steps: u64) -> ProgressBar {
-        self.start(stage, steps, "  {prefix:9} {pos}/{len}  {msg}  about {eta} left")
+        // Whoever asks a server wants to know how fast it is.
+        let template = match stage {
+            "answer" => "  {prefix:9} {pos}/{len}  {msg}  {rate}  about {eta} left",
+            _ => "  {prefix:9} {pos}/{len}  {msg}  about {eta} left",
+        };
+        self.start(stage, steps, template)
     }
 
     fn start(&self, stage: &'static str, length: u64, template: &str) -> ProgressBar {
@@ -242,7 +247,11 @@ impl Progress {
         let target =
             if self.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(Some(length), target);
-        let style = ProgressStyle::with_template(template).expect("the templates above are valid");
+        let style = ProgressStyle::with_template(template)
+            .expect("the templates above are valid")
+            .with_key("rate", |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+                let _ = write!(text, "{:.1} questions/s", state.per_sec());
+            });
         bar.set_style(style);
         bar.set_prefix(stage);
         bar.enable_steady_tick(Duration::from_millis(200));

@@ -19,7 +19,7 @@ const LEARN_NOTHING: [&str; 3] = ["max-frequency-context", "sliding-window", "wo
 const QUICK_LEARNER: (&str, [&str; 2]) = ("memnn-window-selfsup", ["dim=32", "epochs=6"]);
 
 /// Opens what the page shows: question sets, or the embedded tales where there are none; models, or on the tales those
-/// that are ready in a moment; and predictions.
+/// that are ready in a moment; predictions; and others who answer.
 ///
 /// # Errors
 /// If one of them can't be read, or they don't fit together.
@@ -27,6 +27,7 @@ pub fn catalogue(
     set_paths: &[PathBuf],
     model_folders: &[PathBuf],
     predictions: &[PathBuf],
+    others: Vec<NewAnswerer>,
     options: &SetOptions,
     reporter: &dyn Reporter,
 ) -> Result<Catalogue> {
@@ -55,6 +56,7 @@ pub fn catalogue(
         let learnt_from = sets.iter().filter(is_of).map(|(set, _)| set.clone()).collect();
         answerers.push(answerer(&name, Some(model), learnt_from));
     }
+    answerers.extend(others);
     for path in predictions {
         let predictions = Predictions::read(path)?;
         let new = answerer(&sets::name(path), None, Vec::new());
@@ -71,6 +73,7 @@ fn answerer(name: &str, model: Option<Arc<dyn Model>>, learnt_from: Vec<String>)
         model,
         predictions: None,
         learnt_from: if learns { learnt_from } else { Vec::new() },
+        on_request: false,
     }
 }
 

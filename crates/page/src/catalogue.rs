@@ -52,6 +52,8 @@ pub struct NewAnswerer {
     pub predictions: Option<Predictions>,
     /// The names of the sets whose training books the model learnt from.
     pub learnt_from: Vec<String>,
+    /// Whether the model is asked only what a visitor asks for: its answers take long, or cost money.
+    pub on_request: bool,
 }
 
 /// A model, a predictions file, or both together.
@@ -197,13 +199,18 @@ impl Answerer {
         let name = unique(new.name, |name| others.iter().any(|other| other.name == name));
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         let key = name.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
+        let unanswered = |loaded: &LoadedSet| match new.on_request {
+            // Nothing is known of any question, and nothing will be.
+            true => OnceLock::from(vec![None; loaded.set.len()]),
+            false => OnceLock::new(),
+        };
         Self {
             key: unique(key, |key| others.iter().any(|other| other.key == key)),
             name,
             label: new.label,
             model: new.model,
             learnt_from: new.learnt_from,
-            answered: answered.unwrap_or_else(|| sets.iter().map(|_| OnceLock::new()).collect()),
+            answered: answered.unwrap_or_else(|| sets.iter().map(unanswered).collect()),
             scorers: sets.iter().map(|_| Mutex::default()).collect(),
         }
     }
@@ -370,6 +377,7 @@ mod tests {
             model: None,
             predictions: predictions(),
             learnt_from: vec![],
+            on_request: false,
         };
         let model = || fixture::model("first", Arc::new(First::default()));
         let new = vec![model(), file("first"), model(), file("other & one"), file("other & one")];
@@ -386,6 +394,15 @@ mod tests {
         assert_eq!(names, expected);
         assert_eq!(catalogue.answerers[0].answered(0, 0).unwrap().chosen, 1);
         assert!(catalogue.is_waiting(0), "the second model has not answered");
+        let asked = NewAnswerer {
+            on_request: true,
+            ..fixture::model("on request", Arc::new(First::default()))
+        };
+        let catalogue = Catalogue::new(vec![("bears".to_owned(), fixture::set())], vec![asked]);
+        assert!(
+            !catalogue.unwrap().is_waiting(0),
+            "nobody waits for a model that is asked on request"
+        );
     }
 
     #[test]

@@ -54,5 +54,6 @@ pub fn model(name: &str, model: Arc<dyn Model>) -> NewAnswerer {
         model: Some(model),
         predictions: None,
         learnt_from: vec![],
+        on_request: false,
     }
 }

@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use goldilocks::questions::{Control, QuestionSet, Split};
-use goldilocks::server::{LanguageModel, ServerAddress};
+use goldilocks::server::{LanguageModel, ServerAddress, estimated_tokens};
+use goldilocks::servers::Usage;
 use goldilocks::{AnswerFile, AnswerOptions, AnswerProvenance, Error, load_model, sets};
 
 use crate::args::{self, DeviceArgs, SelectionArgs};
 use crate::commands::probe::ServerArgs;
 use crate::failure::Failure;
 use crate::model_argument::ModelArgument;
+use crate::prices::Prices;
 use crate::progress::Progress;
 use crate::stdio;
 
@@ -58,6 +60,9 @@ pub struct Options {
     /// Print what a server would be asked, from a few timed questions, and write nothing
     #[arg(long)]
     estimate: bool,
+    /// What a server takes for a million tokens, sent and generated: 0.15,0.60
+    #[arg(long, value_name = "SENT,GENERATED")]
+    prices: Option<Prices>,
     #[command(flatten)]
     device: DeviceArgs,
     /// Overwrite existing predictions
@@ -69,9 +74,9 @@ pub struct Options {
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     super::check_output(&options.output, options.force)?;
     let output = stdio::Output::new(&options.output, "jsonl")?;
-    let server_only = options.estimate || !options.set.is_empty();
+    let server_only = options.estimate || options.prices.is_some() || !options.set.is_empty();
     if let (true, ModelArgument::Folder(_)) = (server_only, &options.model) {
-        let message = "--set and --estimate are for servers: a trained model has the settings of its training";
+        let message = "--set, --estimate and --prices are for servers: a trained model has the settings of its training";
         return Err(Failure::Setting { what: "answer", message: message.to_owned() }.into());
     }
     let mut named = BTreeSet::new();
@@ -104,17 +109,27 @@ fn ask(
 ) -> Result<()> {
     let sets = options.open(progress)?;
     let server = options.server.options(&options.set)?;
-    let budget = server.budget;
-    let model = LanguageModel::connect(address, server)?;
-    let tokens: u64 =
-        sets.iter().map(|(set, answering)| model.estimated_tokens(set, answering)).sum();
-    if options.estimate {
-        return estimate(model, &sets, tokens, progress);
-    }
-    if let Some(budget) = budget.filter(|budget| tokens > *budget) {
+    // Before the first request: the probe costs tokens as well.
+    let tokens: u64 = sets
+        .iter()
+        .map(|(set, answering)| estimated_tokens(set, answering, &server.settings))
+        .sum();
+    let is_too_much = server.budget.filter(|budget| tokens > *budget);
+    if let (false, Some(budget)) = (options.estimate, is_too_much) {
         let [tokens, budget] = [tokens, budget].map(|n| super::thousands(n as usize));
         let message = format!("about {tokens} tokens are needed, and the budget is {budget}");
         return Err(Failure::Setting { what: "--budget", message }.into());
+    }
+    if !address.is_loopback() || options.prices.is_some() {
+        let n = super::thousands(tokens as usize);
+        let money = options.prices.map_or(String::new(), |prices| {
+            format!(", {}", prices.of(Usage { sent: tokens, ..Usage::default() }))
+        });
+        progress.note(format_args!("  about {n} tokens will be sent{money}"));
+    }
+    let model = LanguageModel::connect(address, server)?;
+    if options.estimate {
+        return estimate(model, &sets, tokens, options.prices, progress);
     }
     let (predictions, run) = model.answer(&sets, output.path(), options.force, progress)?;
     let counts = &run.counts;
@@ -128,6 +143,9 @@ fn ask(
         super::thousands(counts.usage.cached as usize),
         super::thousands(counts.usage.generated as usize),
     );
+    if let Some(prices) = options.prices {
+        text += &format!("{}\n", prices.of(counts.usage));
+    }
     if counts.cut > 0 {
         let sentences = super::counted(counts.sentences_cut, "sentence");
         text += &format!(
@@ -153,6 +171,7 @@ fn estimate(
     model: LanguageModel,
     sets: &[(QuestionSet, AnswerOptions)],
     tokens: u64,
+    prices: Option<Prices>,
     progress: &Progress,
 ) -> Result<()> {
     const TIMED: usize = 5;
@@ -179,8 +198,14 @@ fn estimate(
     let requests = run.counts.usage.requests as usize * n / asked;
     let counted = run.counts.usage.tokens() as usize * n / asked;
     let computed = counted - run.counts.usage.cached as usize * n / asked;
+    let all = |tokens: u64| tokens * n as u64 / asked as u64;
+    let money = prices.map_or(String::new(), |prices| {
+        let usage = run.counts.usage;
+        let whole = Usage { sent: all(usage.sent), generated: all(usage.generated), ..usage };
+        format!("; {}", prices.of(whole))
+    });
     super::print(format_args!(
-        "{}, {}, about {} tokens as text, {} as the server counts, {} to compute; about {:.0} min (from {asked} timed)\n",
+        "{}, {}, about {} tokens as text, {} as the server counts, {} to compute; about {:.0} min (from {asked} timed){money}\n",
         super::counted(n, "question"),
         super::counted(requests, "request"),
         super::thousands(tokens as usize),

@@ -9,11 +9,14 @@ use std::sync::{Arc, Mutex};
 use anyhow::Result;
 use goldilocks::page::keys::{self, Key};
 use goldilocks::page::{self, Limits, Site, Store, study};
+use goldilocks::server::LanguageModel;
 use goldilocks::{Error, catalogue};
 
 use crate::args::SelectionArgs;
+use crate::commands::probe::ServerArgs;
 use crate::date::unix_seconds;
 use crate::failure::{Failure, warn};
+use crate::model_argument::ModelArgument;
 use crate::progress::Progress;
 
 /// The shortest token that a file may give.
@@ -25,9 +28,10 @@ pub struct Options {
     /// Question sets: folders or files [default: the embedded tales]
     #[arg(value_name = "SET")]
     sets: Vec<PathBuf>,
-    /// Folders that `goldilocks train` wrote [default on the tales: those that are ready in a moment]
-    #[arg(long, value_name = "MODEL", num_args = 1..)]
-    models: Vec<PathBuf>,
+    /// Folders that `goldilocks train` wrote [default on the tales: those that are ready in a moment], and addresses of
+    /// servers, which are asked about visitors' own passages and questions that are opened
+    #[arg(long, value_name = "MODEL", num_args = 1.., value_parser = ModelArgument::parse)]
+    models: Vec<ModelArgument>,
     /// Predictions files, to see who is right and wrong
     #[arg(long, value_name = "PRED.jsonl", num_args = 1..)]
     predictions: Vec<PathBuf>,
@@ -36,6 +40,8 @@ pub struct Options {
     study: Option<PathBuf>,
     #[command(flatten)]
     selection: SelectionArgs,
+    #[command(flatten)]
+    server: ServerArgs,
     /// Port to listen on; 0 for any that is free
     #[arg(long, value_name = "N", default_value_t = 8080)]
     port: u16,
@@ -58,10 +64,21 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         (None, true) => Some(keys::token().map_err(Error::from)?),
         (None, false) => None,
     };
+    let (mut folders, mut servers) = (Vec::new(), Vec::new());
+    for model in &options.models {
+        match model {
+            ModelArgument::Folder(folder) => folders.push(folder.clone()),
+            ModelArgument::Server(address) => {
+                let model = LanguageModel::connect(address, options.server.options(&[])?)?;
+                servers.push(model.into_answerer());
+            }
+        }
+    }
     let catalogue = Arc::new(catalogue(
         &options.sets,
-        &options.models,
+        &folders,
         &options.predictions,
+        servers,
         &options.selection.options(),
         progress,
     )?);

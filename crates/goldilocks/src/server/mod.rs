@@ -142,21 +142,29 @@ impl LanguageModel {
         }
     }
 
-    /// About how many tokens the questions of a set are.
-    pub fn estimated_tokens(&self, set: &QuestionSet, options: &AnswerOptions) -> u64 {
-        let mut buffers = Vec::new();
-        let ids = questions_of(set, options);
-        let tokens = ids.iter().map(|&(index, _)| {
-            let question =
-                Control::apply_all(&options.controls, set.example(index).question, &mut buffers);
-            let tokens =
-                servers::Filled::new(&question, self.options.settings.text, 0).estimated_tokens();
-            match self.options.settings.scoring {
-                Scoring::Choice => tokens / 10 * self.options.settings.rotations as u64,
-                _ => tokens,
-            }
-        });
-        tokens.sum()
+    /// The model for a page: it is asked what a visitor asks for, and nothing is kept.
+    #[cfg(feature = "page")]
+    pub fn into_answerer(self) -> page::NewAnswerer {
+        let in_flight = self.in_flight();
+        let name = self.probe.server.model.clone();
+        let model = ServerModel {
+            transport: self.transport,
+            probe: self.probe,
+            settings: self.options.settings,
+            seed: 1,
+            in_flight,
+            budget: self.options.budget,
+            details: None,
+            counts: Mutex::default(),
+        };
+        page::NewAnswerer {
+            label: name.clone(),
+            name,
+            model: Some(Arc::new(model)),
+            predictions: None,
+            learnt_from: Vec::new(),
+            on_request: true,
+        }
     }
 
     /// How many passages of a set, and of the tales, the model continues as the text does.
@@ -292,6 +300,26 @@ fn write_run(path: &Path, run: &ServerRun) -> Result<()> {
     };
     let text = toml::to_string(run).map_err(corrupt)?;
     crate::write_file(path, &text)
+}
+
+/// About how many tokens the questions of a set are, before anybody is asked.
+pub fn estimated_tokens(
+    set: &QuestionSet,
+    options: &AnswerOptions,
+    settings: &ServerSettings,
+) -> u64 {
+    let mut buffers = Vec::new();
+    let ids = questions_of(set, options);
+    let tokens = ids.iter().map(|&(index, _)| {
+        let question =
+            Control::apply_all(&options.controls, set.example(index).question, &mut buffers);
+        let tokens = servers::Filled::new(&question, settings.text, 0).estimated_tokens();
+        match settings.scoring {
+            Scoring::Choice => tokens / 10 * settings.rotations as u64,
+            _ => tokens,
+        }
+    });
+    tokens.sum()
 }
 
 /// How many questions of a set are answered.

@@ -143,6 +143,7 @@ mod tests {
             model: None,
             predictions: Some(Predictions::new(name, predictions).unwrap()),
             learnt_from: vec![],
+            on_request: false,
         }
     }
 

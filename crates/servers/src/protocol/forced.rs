@@ -50,8 +50,10 @@ impl Protocol for Forced {
 
     fn next(&self, transport: &dyn Transport, text: &str) -> Result<Piece> {
         let ids: Vec<u64> = tokens(transport, text)?.iter().map(|piece| piece.id).collect();
+        // Without a sampler the server draws a token, whatever the temperature.
         let body = json!({
-            "prompt": ids, "n_predict": 1, "n_probs": 1, "temperature": 0, "samplers": [], "return_tokens": true,
+            "prompt": ids, "n_predict": 1, "n_probs": 1, "temperature": 0, "samplers": ["top_k"], "top_k": 1,
+            "return_tokens": true,
         });
         let answer = transport.post(PATH, body)?;
         let first = &answer["completion_probabilities"][0];
@@ -62,7 +64,13 @@ impl Protocol for Forced {
                 log_prob: first["logprob"].as_f64(),
             })
         };
-        piece().ok_or_else(|| {
+        // The server keeps silent about a token that is the first part of a character.
+        let part = || {
+            let text = answer["content"].as_str().filter(|text| text.contains('\u{fffd}'))?;
+            let id = answer["tokens"][0].as_u64()?;
+            Some(Piece { id, text: text.to_owned(), log_prob: None })
+        };
+        piece().or_else(part).ok_or_else(|| {
             Error::malformed(PATH, "the log-probability of a generated token", &answer)
         })
     }
