@@ -81,6 +81,26 @@ fn vllm_echoes_a_text_and_one_token_more_which_does_not_count() {
     assert!(matches!(error, Error::OtherText { .. }), "{error}");
 }
 
+#[test]
+fn a_part_of_a_character_that_is_generated_after_a_text_does_not_count() {
+    let server = Server {
+        kind: Kind::OpenAiLike,
+        version: None,
+        model: "m".to_owned(),
+        file: None,
+        n_context: None,
+        n_slots: None,
+        template: None,
+    };
+    let reply = r#"{"choices":[{"logprobs":{"tokens":["So"," it","."," \ufffd"],"token_logprobs":[null,-1,-2,-3]}}]}"#;
+    let filled =
+        Filled { texts: vec!["So it.".to_owned()], candidates: vec![std::ops::Range::default()] };
+    let asked = Asked { slot: 0, may_cache: true };
+    let protocol = protocol_of(&server, Method::Echo).unwrap();
+    let (pieces, _) = protocol.score(&Same(reply), &filled, asked).unwrap();
+    assert_eq!(pieces[0].last().unwrap().log_prob, Some(-2.0));
+}
+
 fn settings(method: Method) -> ServerSettings {
     ServerSettings { method, ..ServerSettings::default() }
 }

@@ -72,9 +72,14 @@ fn pieces(choice: &Value, text: &str) -> Result<Vec<Piece>> {
         pieces.push(Piece { id: 0, text: text.to_owned(), log_prob: log_prob.as_f64() });
     }
     // One token was generated, perhaps one without text; a server that generates none has the text alone.
-    let ends_in_nothing = pieces.last().is_some_and(|piece| piece.text.is_empty());
+    // A part of a character that was generated is told from one of the text by what the text ends in.
+    let is_after_text = |piece: &Piece| {
+        piece.text.is_empty()
+            || (piece.text.contains('\u{fffd}') && text.ends_with(|c: char| c.is_ascii()))
+    };
+    let ends_after_text = pieces.last().is_some_and(is_after_text);
     let is_text = is_the_text(text, &pieces);
-    if pieces.len() > 1 && (ends_in_nothing || is_text.is_err()) {
+    if pieces.len() > 1 && (ends_after_text || is_text.is_err()) {
         pieces.pop();
         match is_the_text(text, &pieces) {
             Err(error @ Error::DoubledBos { .. }) => return Err(error),
