@@ -66,7 +66,7 @@ mod tests {
     use crate::{Builder, Rules, Split};
 
     fn book(name: &str, words: std::ops::Range<usize>) -> BookQuestions {
-        let word = |n: usize| format!("{}{n}/NN", if n % 2 == 0 { "W" } else { "w" });
+        let word = |n: usize| format!("{}{n}/NN", if n.is_multiple_of(2) { "W" } else { "w" });
         let words: Vec<String> = words.map(word).collect();
         let sentences = words.chunks(10).map(|sentence| tagged(&sentence.join(" "))).collect();
         let rules = Rules { context_sentences: 1, ..Rules::default() };
