@@ -16,6 +16,12 @@ pub enum Remedy {
     Advice(Cow<'static, str>),
     /// Build a question set, or get the released one.
     BuildQuestions,
+    /// Plan the set in shards, which hold any amount of text.
+    BuildInShards,
+    /// Build the shards of a set that are missing.
+    BuildMissingShards { folder: PathBuf },
+    /// Merge the shards of a set.
+    MergeShards { folder: PathBuf },
     /// Write elsewhere, or ask for the output to be replaced.
     Overwrite,
     /// Write into a new folder: this one holds files that are not ours and is never replaced.
@@ -95,6 +101,9 @@ impl Remedy {
         let (name, model) = ("word-distance", Some("word-distance".to_owned()));
         vec![
             Self::BuildQuestions,
+            Self::BuildInShards,
+            Self::BuildMissingShards { folder: "set".into() },
+            Self::MergeShards { folder: "set".into() },
             Self::Overwrite,
             Self::ChooseNewFolder,
             Self::ChangeSelection,
@@ -141,6 +150,9 @@ impl fmt::Display for Remedy {
         match self {
             Self::Advice(text) => f.write_str(text),
             Self::BuildQuestions => f.write_str("build a question set, or get the released one"),
+            Self::BuildInShards => f.write_str("build it in shards, which hold any amount of text"),
+            Self::BuildMissingShards { .. } => f.write_str("build the shards that are missing"),
+            Self::MergeShards { .. } => f.write_str("merge its shards"),
             Self::Overwrite => {
                 f.write_str("choose another place, or ask for the output to be replaced")
             }

@@ -6,7 +6,7 @@ use goldilocks::Program;
 use crate::args::{QuietArgs, WorkArgs};
 use crate::commands::{
     answer, bench, build, build_news, combine, compare, completions, convert, evaluate, explain,
-    fetch, lm, man, models, probe, report, reproduce, serve, stats, study, tag, train,
+    fetch, lm, man, models, plan, probe, report, reproduce, serve, stats, study, tag, train,
     train_tagger, tune,
 };
 use crate::interrupt::{self, OnInterrupt};
@@ -85,8 +85,21 @@ Examples:
   goldilocks build my-books -o questions
   goldilocks build my-books -o questions --by author --valid 0.1 --test 0.2
   goldilocks build books -o cbt --like cbt --counts cbt --splits splits.tsv
-  goldilocks build alice.txt -o names --classes NE --context 10")]
+  goldilocks build alice.txt -o names --classes NE --context 10
+  goldilocks build --plan set --shard 7                 # a shard of what `goldilocks plan` planned")]
     Build(Working<build::Options>),
+    /// Plan a set in shards, for books that one machine can't hold
+    #[command(after_help = "\
+Examples:
+  goldilocks plan library -o set --split-by hash
+  goldilocks build --plan set --shard 7                 # any worker, any order, any number of times
+  goldilocks merge set")]
+    Plan(Working<plan::Options>),
+    /// Check the shards of a planned set and complete it
+    #[command(after_help = "\
+Example:
+  goldilocks merge set")]
+    Merge(Working<plan::MergeOptions>),
     /// Build questions like those of CNN QA from anonymised news articles
     #[command(after_help = "\
 Examples:
@@ -230,6 +243,8 @@ impl Cli {
             C::Reproduce(typed) => typed
                 .run(OnInterrupt::Cancel("the rows that are done are reported"), reproduce::run),
             C::Build(typed) => typed.run(STOPS, build::run),
+            C::Plan(typed) => typed.run(STOPS, plan::run),
+            C::Merge(typed) => typed.run(STOPS, plan::run_merge),
             C::BuildNews(typed) => typed.run(STOPS, build_news::run),
             C::Stats(typed) => typed.run(STOPS, stats::run),
             C::Convert(typed) => typed.run(STOPS, convert::run),

@@ -9,6 +9,13 @@ pub fn worded(remedy: &Remedy) -> String {
         Remedy::BuildQuestions => {
             "`goldilocks build -o DIR` makes a question set, `goldilocks fetch cbt` gets the released one".into()
         }
+        Remedy::BuildInShards => {
+            "`goldilocks plan BOOKS -o SET` plans it in shards, `goldilocks build --plan SET` builds them".into()
+        }
+        Remedy::BuildMissingShards { folder } => {
+            format!("`goldilocks build --plan {}` builds the shards that are missing", folder.display())
+        }
+        Remedy::MergeShards { folder } => format!("`goldilocks merge {}` completes it", folder.display()),
         Remedy::Overwrite => "choose another `-o`, or add `--force` to replace it".into(),
         Remedy::ChooseNewFolder => "choose another `-o`".into(),
         Remedy::ChangeSelection => "`--split` and `--class` select the questions".into(),

@@ -297,7 +297,7 @@ impl BuildOptions {
         self.books.is_empty() && self.texts.is_empty()
     }
 
-    fn sources(&self) -> Result<Vec<Source>> {
+    pub(crate) fn sources(&self) -> Result<Vec<Source>> {
         if self.tagged {
             return tagged_sources(&self.books);
         }
@@ -321,6 +321,17 @@ impl BuildOptions {
         Ok(Some(splits.collect::<Result<_, _>>()?))
     }
 
+    /// The split of each book from the names alone: no text is read, so near-copies are not looked for.
+    pub(crate) fn splits_by_name(&self, sources: &[Source]) -> Result<Vec<Split>> {
+        if let Some(splits) = self.given_splits(sources)? {
+            return Ok(splits);
+        }
+        let names: Vec<String> = sources.iter().map(Source::name).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let alone: Vec<usize> = (0..names.len()).collect();
+        Ok(draw_splits_of_groups(&names, &alone, self.shares, self.seed))
+    }
+
     /// Draws the split of each book.
     fn draw(
         &self,
@@ -341,7 +352,7 @@ impl BuildOptions {
 }
 
 /// Whether the fault is the book's own: one that is not there was named wrongly.
-fn is_bad_book(error: &Error) -> bool {
+pub(crate) fn is_bad_book(error: &Error) -> bool {
     use corpus::Error::{Binary, CorruptEpub, Empty, Io, TooLong};
     matches!(
         error,

@@ -71,6 +71,16 @@ pub enum Error {
     OtherCode { path: PathBuf, expected: String, found: String },
     #[error("{}: has the answers of another run ({what}: expected `{expected}`, found `{found}`)", path.display())]
     OtherServer { path: PathBuf, what: String, expected: String, found: String },
+    #[error("{}: is of another plan: expected `{expected}`, found `{found}`", path.display())]
+    OtherPlan { path: PathBuf, expected: String, found: String },
+    #[error("{}: was planned by another version: expected {expected}, found {found}", path.display())]
+    OtherProgram { path: PathBuf, expected: String, found: String },
+    #[error("{}: has changed since it was planned: expected {expected} bytes, found {found}", path.display())]
+    ChangedBook { path: PathBuf, expected: u64, found: u64 },
+    #[error("{}: invalid plan: {message}", path.display())]
+    CorruptPlan { path: PathBuf, message: String },
+    #[error("{}: {} of {of} shards {} not built: {}", path.display(), missing.len(), if missing.len() == 1 { "is" } else { "are" }, first(missing))]
+    ShardsMissing { path: PathBuf, missing: Vec<usize>, of: usize, remedy: Remedy },
     #[error("{}: corrupt: {message}", path.display())]
     Corrupt { path: PathBuf, message: String },
     #[error("{}: no question `{asked}`: expected {expected}", path.display())]
@@ -170,7 +180,14 @@ impl Error {
             Self::Report(error) => error.remedy(),
             #[cfg(feature = "page")]
             Self::Page(error) => error.remedy(),
-            Self::Exists { .. } | Self::OtherServer { .. } => Some(Remedy::Overwrite),
+            Self::Exists { .. } | Self::OtherServer { .. } | Self::OtherPlan { .. } => {
+                Some(Remedy::Overwrite)
+            }
+            Self::OtherProgram { .. } => {
+                advice("use the version that made the plan on every machine, or plan again")
+            }
+            Self::ChangedBook { .. } | Self::CorruptPlan { .. } => advice("plan again"),
+            Self::ShardsMissing { remedy, .. } => Some(remedy.clone()),
             Self::NoReadableBook { .. } => Some(Remedy::InspectBooks),
             Self::NoNewsQuestions { .. } => Some(Remedy::AskMoreSentences),
             Self::NotAReproduction { .. } => Some(Remedy::ChooseNewFolder),
@@ -209,6 +226,13 @@ impl Error {
             | Self::Interrupted => None,
         }
     }
+}
+
+/// The first few numbers of a list.
+fn first(numbers: &[usize]) -> String {
+    const MOST: usize = 10;
+    let shown: Vec<String> = numbers.iter().take(MOST).map(usize::to_string).collect();
+    shown.join(", ") + if numbers.len() > MOST { ", …" } else { "" }
 }
 
 /// What to do about a file that can't be read or written.

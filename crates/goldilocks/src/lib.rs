@@ -7,6 +7,7 @@
 //! | stage | function |
 //! | --- | --- |
 //! | books, or news articles, → questions | [`build()`], [`build_news()`], [`questions_from_text`] |
+//! | books → a set in shards, on any number of machines | [`scale::plan()`], [`scale::build_shard`], [`scale::merge()`] |
 //! | question files ⇄ each other | [`sets::open`], [`convert()`] |
 //! | what is in a set | [`stats()`] |
 //! | questions → a trained model | [`train()`], [`tune()`] |
@@ -52,6 +53,7 @@ pub mod lm;
 mod pages;
 mod progress;
 mod reporting;
+pub mod scale;
 #[cfg(feature = "servers")]
 pub mod server;
 pub mod sets;

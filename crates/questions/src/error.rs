@@ -48,6 +48,12 @@ pub enum Error {
     /// More text than a set can number.
     #[error("{}: holds more text than a question set can: expected fewer than 2³² words", path.display())]
     TooLarge { path: PathBuf },
+    /// More text was built than a set can number.
+    #[error("the books hold more text than one question set can: expected fewer than 2³² words")]
+    TooManyWords,
+    /// A folder of shards that lacks one.
+    #[error("{}: shard {} is missing: expected {of} files", path.display(), file)]
+    MissingShard { path: PathBuf, file: String, of: usize },
     /// A question, or the line that it is on, is wrong.
     #[error("{}{at}: {error}", path.display())]
     Malformed { path: PathBuf, at: At, error: LineError },

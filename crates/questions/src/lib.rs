@@ -23,7 +23,7 @@ pub use base::{Selection, Split, WordClass};
 pub use build::{
     Blank, BookQuestions, BuildOutput, Builder, CandidateOrder, Complement, Counts, FillUp,
     NEAR_COPY, NearCopy, RepeatedWords, Rules, Shortfall, SplitFile, SplitShares, draw_splits,
-    draw_splits_of_groups, near_copies,
+    draw_splits_of_groups, hash_split, near_copies,
 };
 pub use error::{At, Error, LineError, Result};
 pub use explanation::{Explanation, Span};
@@ -36,7 +36,7 @@ pub use formats::open::{OpenOptions, Warnings};
 pub use formats::output::write_file;
 pub use formats::running_text::BOOK_TITLE;
 pub use formats::write::{Format, WriteOptions};
-pub use formats::{cbt, cnn, compact, jsonl, parquet};
+pub use formats::{cbt, cnn, compact, jsonl, parquet, shards};
 pub use id::{ParseIdError, QuestionId};
 pub use inspect::{
     CandidateFaults, Duplicates, Leaks, Overlap, Sameness, SplitStatistics, Statistics, Totals,

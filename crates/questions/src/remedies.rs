@@ -38,7 +38,10 @@ impl Error {
             Self::OtherSource { .. } => Remedy::advice(
                 "name the folder `dailymail` itself to read it; in JSON lines leave `source` out",
             ),
-            Self::TooLarge { .. } => Remedy::advice("split it into several"),
+            Self::TooLarge { .. } | Self::TooManyWords => Remedy::BuildInShards,
+            Self::MissingShard { .. } => {
+                Remedy::advice("copy the folder again, or build what is missing and merge")
+            }
             Self::Malformed { error, .. } | Self::Question(error) => error.remedy(),
             Self::Parquet { .. } | Self::Damaged { .. } => {
                 Remedy::advice("the file was cut or changed; copy it again, or make it again")

@@ -189,7 +189,7 @@ impl QuestionSet {
 
     /// Appends a sentence; returns its index.
     ///
-    /// A set holds fewer than 2³² words. A sentence that would exceed that is not stored, and every later
+    /// A set holds fewer than 2³² words and sentences. A sentence that would exceed that is not stored, and every later
     /// [`Self::push`] fails.
     pub fn push_sentence(&mut self, words: impl IntoIterator<Item = WordId>) -> usize {
         self.words.extend(words);
@@ -203,7 +203,7 @@ impl QuestionSet {
 
     /// Ends the sentence of the words that were pushed; returns its index.
     pub(crate) fn end_sentence(&mut self) -> usize {
-        if self.words.len() > self.max_words {
+        if self.words.len() > self.max_words || self.sentence_ends.len() >= self.max_words {
             self.is_too_large = true;
             self.drop_sentence();
             return self.n_sentences();

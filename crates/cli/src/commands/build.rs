@@ -15,19 +15,16 @@ use crate::progress::Progress;
 use crate::stdio;
 use crate::terminal;
 
-/// Options of `build`.
+/// Which books, and how they become questions: of `build` and `plan`.
 #[derive(clap::Args, Debug)]
-pub struct Options {
+pub struct BookArgs {
     /// .txt, .html and .epub files, or folders of them; `-` is standard input [default: the embedded tales]
     #[arg(value_name = "BOOK")]
-    books: Vec<PathBuf>,
+    pub books: Vec<PathBuf>,
     /// BOOKs are tagged already: lines of word, part of speech and entity class, separated by tabs, an empty line after
     /// each sentence; names such as train__BOOK.txt give splits
     #[arg(long, requires = "books")]
     tagged: bool,
-    /// Folder to write the questions into
-    #[arg(short, long, value_name = "DIR", default_value = "questions")]
-    output: PathBuf,
     /// Follow the released CBT in what the rules leave open: title pages, contents and captions stay in, a heading is
     /// part of the next sentence, and eight words of Stanford's lists are named entities
     #[arg(long, value_name = "SET", value_parser = ["cbt"])]
@@ -38,12 +35,6 @@ pub struct Options {
     /// Lines of `split TAB file name`: which book is for train, valid and test [default: drawn]
     #[arg(long, value_name = "FILE")]
     splits: Option<PathBuf>,
-    /// Keep at most as many questions of each class as the released CBT has [default: all]
-    #[arg(long, value_name = "SET", value_parser = ["cbt"])]
-    counts: Option<String>,
-    /// Keep all books of an author in one split; near-copies of a book are always kept with it
-    #[arg(long, value_name = "WHOM", value_parser = ["author"], conflicts_with = "splits")]
-    by: Option<String>,
     /// Share of the books drawn for validation, of three books or more
     #[arg(long, value_name = "SHARE", default_value_t = SplitShares::default().valid, value_parser = share, conflicts_with = "splits")]
     valid: f64,
@@ -65,7 +56,30 @@ pub struct Options {
     /// Skip books that are damaged, empty or too short for a question, each with a warning
     #[arg(long)]
     skip_bad: bool,
-    /// Overwrite an existing output folder
+}
+
+/// Options of `build`.
+#[derive(clap::Args, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    books: BookArgs,
+    /// Folder to write the questions into
+    #[arg(short, long, value_name = "DIR", default_value = "questions")]
+    output: PathBuf,
+    /// Keep at most as many questions of each class as the released CBT has [default: all]
+    #[arg(long, value_name = "SET", value_parser = ["cbt"])]
+    counts: Option<String>,
+    /// Keep all books of an author in one split; near-copies of a book are always kept with it
+    #[arg(long, value_name = "WHOM", value_parser = ["author"], conflicts_with = "splits")]
+    by: Option<String>,
+    /// Build the shards of a planned set that are not there; the plan says from which books and how
+    #[arg(long, value_name = "SET", conflicts_with_all = ["books", "output", "counts", "by", "like", "seed", "splits",
+        "classes", "valid", "test", "context", "within_chapters", "rules", "skip_bad"])]
+    plan: Option<PathBuf>,
+    /// Build this shard alone; without a number, that of SLURM_ARRAY_TASK_ID
+    #[arg(long, value_name = "N", requires = "plan")]
+    shard: Option<Option<usize>>,
+    /// Overwrite an existing output folder, or shard
     #[arg(long)]
     force: bool,
 }
@@ -77,16 +91,20 @@ fn share(text: &str) -> Result<f64, String> {
 
 /// Builds and writes; prints how many questions of each class and split there are.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
+    if let Some(set) = &options.plan {
+        return super::plan::build_shards(set, options.shard, options.force, progress);
+    }
     if options.output.exists() && !options.force {
         return Err(Error::Exists { path: options.output.clone() }.into());
     }
-    let built = goldilocks::build(&options.books()?, progress)?;
+    let built = goldilocks::build(&options.build_options()?, progress)?;
     built.write(&options.output, options.force, &program(), progress)?;
     if progress.is_quiet() { Ok(()) } else { options.show(&built) }
 }
 
-impl Options {
-    fn books(&self) -> Result<BuildOptions> {
+impl BookArgs {
+    /// For the library: all questions of these books.
+    pub fn options(&self) -> Result<BuildOptions> {
         let shares = SplitShares { valid: self.valid, test: self.test };
         if shares.valid + shares.test >= 1.0 {
             let message = format!(
@@ -100,10 +118,10 @@ impl Options {
             texts: Vec::new(),
             tagged: self.tagged,
             rules: self.rules()?,
-            counts: if self.counts.is_some() { Counts::AtMost(CBT_QUESTIONS) } else { Counts::All },
+            counts: Counts::All,
             splits: self.splits.as_deref().map(SplitFile::read).transpose().map_err(Error::from)?,
             shares,
-            by_author: self.by.is_some(),
+            by_author: false,
             seed: self.seed,
             as_released: self.like.is_some(),
             skip_bad: self.skip_bad,
@@ -127,10 +145,21 @@ impl Options {
         rules.within_chapters |= self.within_chapters;
         Ok(rules)
     }
+}
+
+impl Options {
+    fn build_options(&self) -> Result<BuildOptions> {
+        let counts = match self.counts {
+            Some(_) => Counts::AtMost(CBT_QUESTIONS),
+            None => Counts::All,
+        };
+        Ok(BuildOptions { counts, by_author: self.by.is_some(), ..self.books.options()? })
+    }
 
     fn show(&self, built: &Build) -> Result<()> {
         let books = &built.books;
-        let what = if self.books.is_empty() { "tale" } else { "book" };
+        let typed = &self.books;
+        let what = if typed.books.is_empty() { "tale" } else { "book" };
         let sum = |count: fn(&BuiltBook) -> usize| thousands(books.iter().map(count).sum());
         print(format_args!(
             "{} from {}: {} words in {} sentences (seed {})\n\n",
@@ -138,9 +167,9 @@ impl Options {
             counted(books.len(), what),
             sum(|book| book.n_words),
             sum(|book| book.n_sentences),
-            self.seed,
+            typed.seed,
         ))?;
-        print(format_args!("{}", counts_table(&built.set)))?;
+        print(format_args!("{}", counts_table(&counts_of(&built.set))))?;
         if built.is_drawn {
             print(format_args!("\n{}", drawn_splits(built, terminal::width())))?;
         }
@@ -167,14 +196,22 @@ fn drawn_splits(built: &Build, width: usize) -> String {
     text
 }
 
-fn counts_table(set: &QuestionSet) -> String {
-    let mut counts = [[0; WordClass::ALL.len()]; Split::ALL.len()];
+/// Questions by split and class.
+type CountsOf = [[usize; WordClass::ALL.len()]; Split::ALL.len()];
+
+fn counts_of(set: &QuestionSet) -> CountsOf {
+    let mut counts = CountsOf::default();
     for index in 0..set.len() {
         let example = set.example(index);
         if let (Some(split), Some(class)) = (example.split, example.class) {
             counts[split as usize][class as usize] += 1;
         }
     }
+    counts
+}
+
+/// A row for each split.
+pub fn counts_table(counts: &CountsOf) -> String {
     let mut table = format!("{:8}", "");
     WordClass::ALL.iter().for_each(|class| table += &format!("{:>16}", class.label()));
     for split in Split::ALL {

@@ -14,6 +14,7 @@ pub mod fetch;
 pub mod lm;
 pub mod man;
 pub mod models;
+pub mod plan;
 pub mod probe;
 pub mod report;
 pub mod reproduce;

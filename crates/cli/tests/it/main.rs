@@ -17,6 +17,7 @@ mod readme;
 mod reproducing;
 mod run;
 mod serving;
+mod shards;
 mod streams;
 mod studies;
 mod webdriver;

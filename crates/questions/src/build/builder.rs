@@ -158,7 +158,7 @@ impl<'k> Builder<'k> {
     /// Joins the books to a set; their order does not matter.
     ///
     /// # Errors
-    /// If two books have the same name, or there is no question at all.
+    /// If two books have the same name, there is no question at all, or more text than one set can hold.
     pub fn finish(&self, books: Vec<BookQuestions>, counts: Counts) -> Result<BuildOutput> {
         let mut books = books;
         books.sort_by(|a, b| (a.split, &a.name).cmp(&(b.split, &b.name)));
@@ -192,7 +192,8 @@ impl<'k> Builder<'k> {
         for book in books {
             let split = book.split as usize;
             let keep = |class| samplers[split][class as usize].keep();
-            book.append_to(&mut set, self.rules.context_sentences, keep)?;
+            book.append_to(&mut set, self.rules.context_sentences, keep)
+                .map_err(|_| Error::TooManyWords)?;
         }
 
         let mut shortfalls = Vec::new();
@@ -294,6 +295,16 @@ impl BookQuestions {
     /// The book's distinct words, and its text as numbers of them.
     pub(crate) fn words(&self) -> (&Vocabulary, &[WordId]) {
         (&self.text.vocabulary, &self.text.words)
+    }
+
+    /// How many questions there are of each class, in the order of [`WordClass::ALL`].
+    pub fn found(&self) -> [usize; WordClass::ALL.len()] {
+        WordClass::ALL.map(|class| self.blanks.iter().filter(|blank| blank.class == class).count())
+    }
+
+    /// How many words could be asked for, but have too few candidates in their context.
+    pub fn n_refused(&self) -> usize {
+        self.n_refused
     }
 
     /// The same questions in another split.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rand::seq::SliceRandom;
+use sha2::{Digest, Sha256};
 
 use crate::{At, Error, LineError, Result, Split};
 use base::seeds::{Use, generator};
@@ -180,6 +181,19 @@ fn take_groups(waiting: &mut Vec<Vec<usize>>, wanted: usize, n_kept: usize) -> V
     taken
 }
 
+/// The split of a book by the hash of the seed and its name: a tenth for validation, a tenth for test, roughly. A
+/// book that joins later moves no other.
+pub fn hash_split(name: &str, seed: u64) -> Split {
+    let hash = Sha256::new().chain_update(seed.to_le_bytes()).chain_update(name).finalize();
+    let mut number = [0; 8];
+    number.copy_from_slice(&hash[..8]);
+    match u64::from_le_bytes(number) % 10 {
+        0 => Split::Test,
+        1 => Split::Valid,
+        _ => Split::Train,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
@@ -312,5 +326,13 @@ mod tests {
         assert_eq!(count(0.01, 0.0), [19, 1, 0]);
         // Training keeps a book.
         assert_eq!(count(0.5, 0.49), [1, 9, 10]);
+    }
+
+    #[test]
+    fn a_split_by_hash_depends_on_the_name_and_the_seed_alone() {
+        let splits = |seed| (0..1000).map(move |book| hash_split(&format!("book {book}"), seed));
+        let n = Split::ALL.map(|split| splits(1).filter(|&other| other == split).count());
+        assert!(n[0] > 750 && n[1] > 70 && n[2] > 70, "{n:?}");
+        assert!(splits(1).ne(splits(2)));
     }
 }

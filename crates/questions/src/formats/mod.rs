@@ -5,8 +5,6 @@ pub mod arrow;
 pub(crate) mod assemble;
 pub(crate) mod base128;
 pub mod cbt;
-#[cfg(feature = "parquet")]
-mod checked_pages;
 pub mod cnn;
 pub mod compact;
 pub(crate) mod empty_fields;
@@ -18,8 +16,9 @@ pub(crate) mod lm_eval;
 pub(crate) mod merge;
 pub(crate) mod open;
 pub(crate) mod output;
-#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
+#[cfg_attr(not(feature = "parquet"), path = "parquet/absent.rs")]
 pub mod parquet;
 pub(crate) mod running_text;
 pub(crate) mod sentence;
+pub mod shards;
 pub(crate) mod write;

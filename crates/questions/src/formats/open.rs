@@ -12,6 +12,7 @@ use crate::formats::jsonl;
 use crate::formats::merge::merge;
 use crate::formats::parquet;
 use crate::formats::running_text;
+use crate::formats::shards;
 use crate::{EmptyFields, QuestionSet, Split, WordClass, cnn};
 
 /// What a caller knows or wants beyond the path.
@@ -85,8 +86,8 @@ impl Warnings {
 }
 
 impl QuestionSet {
-    /// Opens a compact form, a folder in the layout of the released CBT, folders of `.question` files, or a file
-    /// that ends in `.txt`, `.jsonl`, `.parquet` or `.question`.
+    /// Opens a compact form, a folder of shards, a folder in the layout of the released CBT, folders of `.question`
+    /// files, or a file that ends in `.txt`, `.jsonl`, `.parquet` or `.question`.
     ///
     /// # Errors
     /// [`Error::Missing`], [`Error::NoSet`], [`Error::UnknownEnding`], [`Error::Empty`], and those of the
@@ -100,6 +101,8 @@ impl QuestionSet {
         let is_folder = fs::metadata(path).map_err(|_| missing())?.is_dir();
         let (set, warnings) = if !is_folder {
             open_file(path, options)?
+        } else if let Some(files) = shards::files(path)? {
+            parquet::read_files(&files, options)?
         } else if path.join(compact::MANIFEST).is_file() {
             compact::read(path, options)?
         } else {

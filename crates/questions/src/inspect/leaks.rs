@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 
-use base::WordId;
+use base::{Vocabulary, WordId};
 use foldhash::quality::FixedState;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -96,9 +96,9 @@ impl Leaks {
     /// Looks for leaks; of two books the pair is reported if they share `least` (say 0.01) of the 8-grams of
     /// either.
     pub fn of(set: &QuestionSet, least: f64) -> Self {
-        let (_, form_of) = lower_cased(set.vocabulary());
+        let (forms, form_of) = lower_cased(set.vocabulary());
         Self {
-            overlaps: overlaps(set, &form_of, least),
+            overlaps: overlaps(set, &forms, &form_of, least),
             duplicates: duplicates(set),
             candidates: candidate_faults(set, &form_of),
         }
@@ -112,19 +112,23 @@ impl Overlap {
     }
 }
 
-fn overlaps(set: &QuestionSet, form_of: &[WordId], least: f64) -> Vec<Overlap> {
+fn overlaps(set: &QuestionSet, forms: &Vocabulary, form_of: &[WordId], least: f64) -> Vec<Overlap> {
     let books = set.books();
     // Editions of one text differ in their quotation marks, dashes and commas.
     let is_word: Vec<bool> =
         set.vocabulary().iter().map(|word| word.chars().any(char::is_alphanumeric)).collect();
+    // Of the words and not of their numbers, which are those of one set: the hashes of parts of a set can be compared.
+    let hasher = FixedState::default();
+    let hash_of: Vec<u64> = forms.iter().map(|form| hasher.hash_one(form)).collect();
     // Two of 6 million 64-bit hashes are equal by chance once in a million runs.
     let ngrams: Vec<Vec<u64>> = books
         .par_iter()
         .map(|book| {
             let sentences = book.sentences.clone().map(|sentence| set.sentence(sentence));
             let words = sentences.flatten().filter(|word| is_word[word.index()]);
-            let forms: Vec<u32> = words.map(|word| form_of[word.index()].0).collect();
-            shared_ngrams::distinct(&forms)
+            let words: Vec<u64> =
+                words.map(|word| hash_of[form_of[word.index()].index()]).collect();
+            shared_ngrams::distinct(&words)
         })
         .collect();
     let shared = shared_ngrams::count_pairs(&ngrams);

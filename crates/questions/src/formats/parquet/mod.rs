@@ -4,29 +4,34 @@
 //! Columns are read side by side, a batch of rows at a time, and written in groups of ten thousand rows: a
 //! file of any length needs little memory.
 
+mod checked_pages;
+mod chunk;
+mod ids;
+mod write;
+
 use std::borrow::Cow;
-use std::io::Write;
+use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Arc;
 
 use parquet::basic::{Compression, Repetition, Type as PhysicalType};
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
-use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedFileReader};
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::SchemaDescriptor;
 
 use crate::error::LineError;
 use crate::error::{At, Error, Result};
 use crate::formats::assemble::Assembler;
-use crate::formats::checked_pages::CheckedPages;
 use crate::formats::jsonl::Row;
-use crate::{EmptyFields, OpenOptions, QuestionSet, Warnings};
+use crate::formats::shards::ShardFile;
+use crate::{OpenOptions, QuestionSet, Warnings};
+use checked_pages::CheckedPages;
+
+pub use ids::{read_ids, with_ids};
+pub use write::{Writer, write};
 
 /// Rows in a row group that is written: 25 MB of text where contexts have 20 sentences.
 const GROUP_ROWS: usize = 10_000;
@@ -55,12 +60,34 @@ pub fn read(
     path: &Path,
     options: &OpenOptions,
 ) -> Result<(QuestionSet, Warnings)> {
+    sound(path, || {
+        let mut assembler = Assembler::new(options);
+        read_rows(input, path, &mut assembler)?;
+        Ok(assembler.finish())
+    })
+}
+
+/// Reads the shards of a set, one after the other, as one set; of splits that are not asked for, none is opened.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_files(files: &[ShardFile], options: &OpenOptions) -> Result<(QuestionSet, Warnings)> {
+    let mut assembler = Assembler::new(options);
+    for file in files.iter().filter(|file| options.wants(Some(file.split), None)) {
+        let failed = |cause| Error::Read { path: file.path.clone(), cause };
+        let input = File::open(&file.path).map_err(failed)?;
+        sound(&file.path, || read_rows(input, &file.path, &mut assembler))?;
+    }
+    Ok(assembler.finish())
+}
+
+/// Reads from a file that may be damaged.
+fn sound<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
     // The library asserts what a damaged file can break: negative sizes, for one. Nothing that it
     // held is used after a panic. The program's panic hook is called all the same, because a hook is
     // the program's and not a library's: unless it has its own, the panic's message is printed before
     // the error's.
-    let reading = AssertUnwindSafe(|| read_rows(input, path, options));
-    catch_unwind(reading).unwrap_or_else(|_| {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
         Err(Error::Parquet {
             path: path.to_owned(),
             reason: "its parts contradict each other".into(),
@@ -71,8 +98,8 @@ pub fn read(
 fn read_rows(
     input: impl ChunkReader + 'static,
     path: &Path,
-    options: &OpenOptions,
-) -> Result<(QuestionSet, Warnings)> {
+    assembler: &mut Assembler<'_>,
+) -> Result<()> {
     let unsound =
         |error: ParquetError| Error::Parquet { path: path.to_owned(), reason: error.to_string() };
     let file = SerializedFileReader::new(input).map_err(unsound)?;
@@ -81,7 +108,6 @@ fn read_rows(
     for (index, column) in indices.iter_mut().zip(&COLUMNS) {
         *index = column.index(metadata.schema_descr(), path)?;
     }
-    let mut assembler = Assembler::new(options);
     let mut row = 0;
     for group in 0..file.metadata().num_row_groups() {
         let group = file.get_row_group(group).map_err(unsound)?;
@@ -100,7 +126,7 @@ fn read_rows(
             }
             for index in 0..batch.rows {
                 row += 1;
-                let result = batch.row(index).and_then(|row| row.assemble(&mut assembler));
+                let result = batch.row(index).and_then(|row| row.assemble(assembler));
                 result.map_err(|error| Error::Malformed {
                     path: path.to_owned(),
                     at: At::Row(row),
@@ -109,7 +135,7 @@ fn read_rows(
             }
         }
     }
-    Ok(assembler.finish())
+    Ok(())
 }
 
 fn can_unpack(compression: Compression) -> bool {
@@ -300,110 +326,17 @@ impl Batch {
     }
 }
 
-/// Writes all questions of a set as Parquet; `path` is for messages alone.
-///
-/// # Errors
-/// [`Error::Unwritable`] for a word with a space in it, or [`Error::Write`].
-pub fn write(
-    set: &QuestionSet,
-    empty_fields: &EmptyFields,
-    output: &mut (impl Write + Send),
-    path: &Path,
-) -> Result<()> {
-    let failed = |error: ParquetError| Error::Write { path: path.to_owned(), cause: cause(error) };
-    let schema = Arc::new(parse_message_type(SCHEMA).expect("the schema is valid"));
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    let mut writer =
-        SerializedFileWriter::new(output, schema, Arc::new(properties)).map_err(failed)?;
-    let ids = set.all_ids();
-    for first in (0..set.len()).step_by(GROUP_ROWS) {
-        let questions = first..set.len().min(first + GROUP_ROWS);
-        let row = |question: usize| {
-            let row = Row::of(set, empty_fields, question, ids[question].clone());
-            row.map_err(|word| Error::Unwritable {
-                path: path.to_owned(),
-                format: "Parquet",
-                question: question + 1,
-                word: word.to_owned(),
-            })
-        };
-        let rows: Vec<Row> = questions.map(row).collect::<Result<_>>()?;
-        write_group(writer.next_row_group().map_err(failed)?, &rows).map_err(failed)?;
-    }
-    writer.close().map_err(failed)?;
-    Ok(())
-}
-
-fn write_group(
-    mut group: SerializedRowGroupWriter<'_, impl Write + Send>,
-    rows: &[Row<'_>],
-) -> Result<(), ParquetError> {
-    write_lists(&mut group, rows.iter().map(|row| &row.sentences))?;
-    write_texts(&mut group, rows.iter().map(|row| Some(&*row.question)))?;
-    write_texts(&mut group, rows.iter().map(|row| row.answer.as_deref()))?;
-    write_lists(&mut group, rows.iter().map(|row| &row.options))?;
-    write_texts(&mut group, rows.iter().map(|row| Some(&*row.id)))?;
-    write_texts(&mut group, rows.iter().map(|row| row.class.as_deref()))?;
-    write_texts(&mut group, rows.iter().map(|row| row.split.as_deref()))?;
-    write_texts(&mut group, rows.iter().map(|row| row.book.as_deref()))?;
-    group.close().map(|_| ())
-}
-
-fn write_texts<'a>(
-    group: &mut SerializedRowGroupWriter<'_, impl Write + Send>,
-    texts: impl Iterator<Item = Option<&'a str>> + Clone,
-) -> Result<(), ParquetError> {
-    let definitions: Vec<i16> = texts.clone().map(|text| i16::from(text.is_some())).collect();
-    let values: Vec<ByteArray> = texts.flatten().map(ByteArray::from).collect();
-    write_column(group, &values, &definitions, None)
-}
-
-fn write_lists<'a>(
-    group: &mut SerializedRowGroupWriter<'_, impl Write + Send>,
-    lists: impl Iterator<Item = &'a Vec<Cow<'a, str>>>,
-) -> Result<(), ParquetError> {
-    let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
-    for list in lists {
-        // Dremel levels: 3 is a value, 1 a list without an element; repetition 0 begins a row.
-        repetitions.push(0);
-        definitions.push(if list.is_empty() { 1 } else { 3 });
-        for _ in 1..list.len() {
-            repetitions.push(1);
-            definitions.push(3);
-        }
-        values.extend(list.iter().map(|text| ByteArray::from(&**text)));
-    }
-    write_column(group, &values, &definitions, Some(&repetitions))
-}
-
-fn write_column(
-    group: &mut SerializedRowGroupWriter<'_, impl Write + Send>,
-    values: &[ByteArray],
-    definitions: &[i16],
-    repetitions: Option<&[i16]>,
-) -> Result<(), ParquetError> {
-    let mut column = group.next_column()?.expect("the schema has as many columns as a row");
-    column.typed::<ByteArrayType>().write_batch(values, Some(definitions), repetitions)?;
-    column.close()
-}
-
-/// What the system said about a failed write.
-fn cause(error: ParquetError) -> std::io::Error {
-    match error {
-        ParquetError::External(error) => match error.downcast::<std::io::Error>() {
-            Ok(cause) => *cause,
-            Err(other) => std::io::Error::other(other),
-        },
-        other => std::io::Error::other(other),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use expect_test::expect;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::EmptyFields;
     use crate::fixtures::{SmallDisk, bears, error_text, sets, spelt};
 
     fn parse(bytes: Vec<u8>) -> Result<(QuestionSet, Warnings)> {

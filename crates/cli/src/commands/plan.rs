@@ -1,0 +1,150 @@
+//! `goldilocks plan`, `build --plan` and `merge`: a set in shards, by any number of workers.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use goldilocks::scale::{self, Plan, PlanOptions, ShardOutcome};
+
+use super::build::{BookArgs, counts_table};
+use super::{counted, print};
+use crate::cli::program;
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::stdio;
+
+/// The task of a Slurm array that a worker is.
+const SLURM_TASK: &str = "SLURM_ARRAY_TASK_ID";
+
+/// Options of `plan`.
+#[derive(clap::Args, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    books: BookArgs,
+    /// Folder of the set
+    #[arg(short, long, value_name = "SET", default_value = "questions")]
+    output: PathBuf,
+    /// The most bytes of books in a shard, perhaps with K, M or G
+    #[arg(long, value_name = "BYTES", default_value = "32M", value_parser = bytes)]
+    shard_bytes: u64,
+    /// How splits are chosen where no file gives them: drawn, or by a hash of each name, so that a book that joins later
+    /// moves no other
+    #[arg(long, value_name = "HOW", default_value = "draw", value_parser = ["draw", "hash"], conflicts_with = "splits")]
+    split_by: String,
+    /// Replace a plan that is there
+    #[arg(long)]
+    force: bool,
+}
+
+/// Options of `merge`.
+#[derive(clap::Args, Debug)]
+pub struct MergeOptions {
+    /// A planned set whose shards are built
+    #[arg(value_name = "SET")]
+    set: PathBuf,
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(['K', 'M', 'G']);
+    let unit = match &text[digits.len()..] {
+        "" => Some(1),
+        "K" => Some(1 << 10),
+        "M" => Some(1 << 20),
+        "G" => Some(1 << 30),
+        _ => None,
+    };
+    let number = digits.parse::<u64>().ok().zip(unit).and_then(|(n, unit)| n.checked_mul(unit));
+    number.filter(|&n| n > 0).ok_or_else(|| "expected a number such as 500K, 32M or 1G".to_owned())
+}
+
+/// Plans a set; prints how many shards it has.
+pub fn run(options: &Options, progress: &Progress) -> Result<()> {
+    if options.books.books.iter().any(|book| stdio::is_dash(book)) {
+        let message = "expected files, which workers can read, found standard input".to_owned();
+        return Err(Failure::Setting { what: "book", message }.into());
+    }
+    let planning = PlanOptions {
+        build: options.books.options()?,
+        splits_by_hash: options.split_by == "hash",
+        shard_bytes: options.shard_bytes,
+    };
+    let plan = scale::plan(&planning, &options.output, options.force, &program(), progress)?;
+    if progress.is_quiet() {
+        return Ok(());
+    }
+    let (shards, books) = (plan.shards().len(), plan.all_books().len());
+    print(format_args!(
+        "{} of {} in {}\n",
+        counted(shards, "shard"),
+        counted(books, "book"),
+        options.output.display()
+    ))
+}
+
+/// Builds one shard, or all that are not there, of a planned set.
+pub fn build_shards(
+    set: &Path,
+    shard: Option<Option<usize>>,
+    force: bool,
+    progress: &Progress,
+) -> Result<()> {
+    let plan = Plan::open(set)?;
+    let numbers = match shard {
+        Some(number) => {
+            let number = number.map_or_else(slurm_task, Ok)?;
+            number..number + 1
+        }
+        None => 0..plan.shards().len(),
+    };
+    for number in numbers {
+        let ShardOutcome { receipt, was_there } =
+            scale::build_shard(&plan, number, force, &program(), progress)?;
+        if !progress.is_quiet() {
+            let there = if was_there { ", there already" } else { "" };
+            let questions = counted(receipt.rows, "question");
+            print(format_args!("{}: {questions}{there}\n", receipt.file))?;
+        }
+    }
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "the program reads the environment")]
+fn slurm_task() -> Result<usize> {
+    let found = std::env::var(SLURM_TASK).unwrap_or_default();
+    found.parse().map_err(|_| {
+        let message = format!("expected a number, or one in {SLURM_TASK}, found `{found}`");
+        Failure::Setting { what: "shard", message }.into()
+    })
+}
+
+/// Completes a planned set; prints how many questions of each class and split there are.
+pub fn run_merge(options: &MergeOptions, progress: &Progress) -> Result<()> {
+    let merged = scale::merge(&Plan::open(&options.set)?, &program(), progress)?;
+    if progress.is_quiet() {
+        return Ok(());
+    }
+    print(format_args!(
+        "{} from {} in {}, {}\n\n{}\n{}\n",
+        counted(merged.questions, "question"),
+        counted(merged.books, "book"),
+        counted(merged.shards, "shard"),
+        counted(usize::try_from(merged.bytes).unwrap_or(usize::MAX), "byte"),
+        counts_table(&merged.counts),
+        options.set.display(),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_may_have_a_unit() {
+        assert_eq!(
+            [bytes("7"), bytes("32M"), bytes("1G")].map(Result::unwrap),
+            [7, 32 << 20, 1 << 30]
+        );
+        for wrong in ["", "M", "0", "1T", "1.5M", "-1", "99999999999G"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

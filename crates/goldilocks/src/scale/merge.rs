@@ -1,0 +1,189 @@
+//! Shards that are all built → one set: checked, identical questions numbered, counted.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use questions::{Split, WordClass, parquet};
+use serde::Serialize;
+
+use super::receipt::{FOLDER, build_missing};
+use super::{Plan, Receipt, Shard, ShardBook, files};
+use crate::progress::{check_cancelled, during};
+use crate::{Error, Program, Reporter, Result};
+
+/// Written last: the set is whole.
+pub const MERGED: &str = "merged.toml";
+/// The books that were built, a line each.
+const BOOKS: &str = "books.jsonl";
+/// How many ids are held in memory at a time: 512 MB.
+const IDS_AT_ONCE: usize = 1 << 26;
+
+/// A set in shards that is whole.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Merged {
+    /// The plan, see [`Plan::hash`].
+    pub plan: String,
+    /// The program that merged it.
+    pub version: String,
+    /// How many shards there are.
+    pub shards: usize,
+    /// How many books.
+    pub books: usize,
+    /// How many questions.
+    pub questions: usize,
+    /// How many of them are the second, third, … identical one of their split.
+    pub twins: usize,
+    /// How many bytes the shards have.
+    pub bytes: u64,
+    /// Questions by split and class.
+    pub counts: [[usize; WordClass::ALL.len()]; Split::ALL.len()],
+    /// SHA-256 over the lines of `sha256sum` for the shards in their order.
+    pub sha256: String,
+}
+
+/// A line of `books.jsonl`.
+#[derive(Serialize)]
+struct Line<'a> {
+    split: Split,
+    shard: usize,
+    #[serde(flatten)]
+    book: &'a ShardBook,
+}
+
+/// Completes a set: checks every shard, numbers identical questions, writes the table of books and, last,
+/// [`MERGED`]. To merge again does no harm.
+///
+/// # Errors
+/// [`Error::ShardsMissing`] unless all shards are built.
+pub fn merge(plan: &Plan, program: &Program, reporter: &dyn Reporter) -> Result<Merged> {
+    let receipts = during(reporter, "check", plan.folder().display().to_string(), || check(plan))?;
+    let mut receipts = receipts?;
+    for folder in [questions::shards::FOLDER, FOLDER] {
+        files::remove_partial(&plan.folder().join(folder))?;
+    }
+    let mut twins = 0;
+    for split in Split::ALL {
+        check_cancelled(reporter)?;
+        let number = || number_twins(plan, split, &mut receipts);
+        twins += during(reporter, "number", split.code(), number)?;
+    }
+    let path = plan.folder().join(BOOKS);
+    files::write(&path, |out| {
+        for (shard, receipt) in plan.shards().iter().zip(&receipts) {
+            for book in &receipt.books {
+                let line = Line { split: shard.split, shard: shard.number, book };
+                serde_json::to_writer(&mut *out, &line)
+                    .map_err(std::io::Error::from)
+                    .and_then(|()| out.write_all(b"\n"))
+                    .map_err(Error::io(&path))?;
+            }
+        }
+        Ok(())
+    })?;
+    let mut counts = [[0; WordClass::ALL.len()]; Split::ALL.len()];
+    let mut sums = String::new();
+    for (shard, receipt) in plan.shards().iter().zip(&receipts) {
+        for book in &receipt.books {
+            let of_split = &mut counts[shard.split as usize];
+            of_split.iter_mut().zip(book.questions).for_each(|(sum, n)| *sum += n);
+        }
+        sums += &format!("{}  {}\n", receipt.sha256, receipt.file);
+    }
+    let merged = Merged {
+        plan: plan.hash().to_owned(),
+        version: program.to_string(),
+        shards: receipts.len(),
+        books: receipts.iter().map(|receipt| receipt.books.len()).sum(),
+        questions: receipts.iter().map(|receipt| receipt.rows).sum(),
+        twins,
+        bytes: receipts.iter().map(|receipt| receipt.bytes).sum(),
+        counts,
+        sha256: base::hash::sha256(sums.as_bytes()),
+    };
+    let text = toml::to_string(&merged).expect("every field has a form in TOML");
+    files::write_text(&plan.folder().join(MERGED), &text)?;
+    Ok(merged)
+}
+
+/// The receipts of all shards.
+fn check(plan: &Plan) -> Result<Result<Vec<Receipt>>> {
+    let found = plan.shards().iter().map(|shard| Receipt::find(plan, shard));
+    let found: Vec<Option<Receipt>> = found.collect::<Result<_>>()?;
+    let is_missing =
+        |(number, receipt): (usize, &Option<Receipt>)| receipt.is_none().then_some(number);
+    let missing: Vec<usize> = found.iter().enumerate().filter_map(is_missing).collect();
+    Ok(match missing.is_empty() {
+        true => Ok(found.into_iter().flatten().collect()),
+        false => Err(Error::ShardsMissing {
+            path: plan.folder().to_owned(),
+            missing,
+            of: plan.shards().len(),
+            remedy: build_missing(plan.folder()),
+        }),
+    })
+}
+
+/// Gives identical questions of a split their numbers; returns how many are not the first of their kind.
+fn number_twins(plan: &Plan, split: Split, receipts: &mut [Receipt]) -> Result<usize> {
+    let of_split: Vec<&Shard> = plan.shards().iter().filter(|shard| shard.split == split).collect();
+    let rows: usize = of_split.iter().map(|shard| receipts[shard.number].rows).sum();
+    let mut times = repeated(plan, &of_split, rows)?;
+    if times.is_empty() {
+        return Ok(0);
+    }
+    let mut twins = 0;
+    for shard in of_split {
+        let path = plan.folder().join(&shard.file);
+        let (mut ids, mut is_changed) = (Vec::new(), false);
+        parquet::read_ids(&path, |found| {
+            let plain = plain(found);
+            let id = match hash(plain).and_then(|hash| times.get_mut(&hash)) {
+                Some(n) => {
+                    *n += 1;
+                    twins += usize::from(*n > 1);
+                    if *n > 1 { format!("{plain}#{n}") } else { plain.to_owned() }
+                }
+                None => plain.to_owned(),
+            };
+            is_changed |= id != found;
+            ids.push(id);
+        })?;
+        if is_changed {
+            let write =
+                |out: &mut (dyn Write + Send)| Ok(parquet::with_ids(&path, &ids, &mut &mut *out)?);
+            let (sha256, bytes) = files::write(&path, write)?;
+            let receipt = &mut receipts[shard.number];
+            (receipt.sha256, receipt.bytes) = (sha256, bytes);
+            receipt.write(plan, shard)?;
+        }
+    }
+    Ok(twins)
+}
+
+/// The hashes that more than one question of some shards has, each with a count of 0.
+fn repeated(plan: &Plan, shards: &[&Shard], rows: usize) -> Result<HashMap<u64, u32>> {
+    let passes = rows.div_ceil(IDS_AT_ONCE).max(1) as u64;
+    let mut repeated = HashMap::new();
+    for pass in 0..passes {
+        let mut hashes = Vec::new();
+        for shard in shards {
+            let path = plan.folder().join(&shard.file);
+            parquet::read_ids(&path, |id| {
+                hashes.extend(hash(plain(id)).filter(|hash| hash % passes == pass));
+            })?;
+        }
+        hashes.sort_unstable();
+        let twice = hashes.windows(2).filter(|pair| pair[0] == pair[1]);
+        repeated.extend(twice.map(|pair| (pair[0], 0)));
+    }
+    Ok(repeated)
+}
+
+/// An id without the number of a twin.
+fn plain(id: &str) -> &str {
+    id.split('#').next().unwrap_or(id)
+}
+
+fn hash(plain: &str) -> Option<u64> {
+    u64::from_str_radix(plain, 16).ok()
+}

@@ -1,0 +1,140 @@
+//! A shard of a plan → its file and its receipt: what every worker runs, whoever started it.
+
+use std::collections::VecDeque;
+use std::fs;
+
+use corpus::Tagger;
+use questions::{Builder, Counts, EmptyFields, QuestionSet, parquet};
+use rayon::prelude::*;
+
+use super::{MERGED, Plan, PlannedBook, Receipt, Shard, ShardBook, files};
+use crate::progress::check_cancelled;
+use crate::{BuildOptions, Error, Event, Program, Reporter, Result};
+
+/// The digits of an id, without the number of a twin.
+const ID_DIGITS: usize = 16;
+
+/// What [`build_shard`] did.
+#[derive(Debug)]
+pub struct ShardOutcome {
+    /// The receipt.
+    pub receipt: Receipt,
+    /// Whether the shard was there already.
+    pub was_there: bool,
+}
+
+/// Builds a shard of a plan, unless it is there: the file first, its receipt last. Ids of identical questions are
+/// numbered by [`super::merge()`].
+///
+/// # Errors
+/// The first book that can't be read or has changed; a plan of another version of the program; a receipt of
+/// another plan, unless the shard is to be replaced.
+pub fn build_shard(
+    plan: &Plan,
+    number: usize,
+    overwrite: bool,
+    program: &Program,
+    reporter: &dyn Reporter,
+) -> Result<ShardOutcome> {
+    let n = plan.shards().len();
+    let shard = plan.shards().get(number).ok_or_else(|| Error::InvalidOption {
+        what: "shard",
+        message: format!("expected 0 to {}, found {number}", n.saturating_sub(1)),
+    })?;
+    if plan.program() != program.to_string() {
+        let (expected, found) = (plan.program().to_owned(), program.to_string());
+        return Err(Error::OtherProgram { path: plan.folder().to_owned(), expected, found });
+    }
+    if !overwrite && let Some(receipt) = Receipt::find(plan, shard)? {
+        return Ok(ShardOutcome { receipt, was_there: true });
+    }
+    // What was merged is not whole while a shard of it changes.
+    let merged = plan.folder().join(MERGED);
+    match fs::remove_file(&merged) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(Error::io(merged)(error));
+        }
+        _ => {}
+    }
+    let receipt = write(plan, shard, reporter)?;
+    receipt.write(plan, shard)?;
+    Ok(ShardOutcome { receipt, was_there: false })
+}
+
+/// A book that has been read.
+struct ReadBook {
+    /// Its questions, if there are any.
+    set: Option<QuestionSet>,
+    line: ShardBook,
+}
+
+fn write(plan: &Plan, shard: &Shard, reporter: &dyn Reporter) -> Result<Receipt> {
+    let path = plan.folder().join(&shard.file);
+    let options = plan.options();
+    let tagger = Tagger::shipped();
+    let known = |word: &str| tagger.knows(word);
+    let builder = Builder::new(options.rules.clone(), options.seed, &known)?;
+    let mut books: VecDeque<&PlannedBook> = plan.books(shard).iter().collect();
+    let (mut lines, mut rows) = (Vec::new(), 0);
+    let steps = Some(books.len());
+    reporter.report(Event::Begin { stage: "build", what: shard.file.clone(), steps });
+    let (sha256, bytes) = files::write(&path, |out| {
+        let mut writer = parquet::Writer::new(out, &path)?;
+        // As many books at a time as there are threads: memory does not grow with the shard.
+        while !books.is_empty() {
+            let some: Vec<&PlannedBook> =
+                books.drain(..books.len().min(rayon::current_num_threads())).collect();
+            let read = |book: &&PlannedBook| read(plan, book, &options, &builder, reporter);
+            let some: Vec<Result<ReadBook>> = some.par_iter().map(read).collect();
+            for book in some {
+                let ReadBook { set, line } = book?;
+                if let Some(set) = set {
+                    let ids = set.all_ids();
+                    // Twins are numbered by the merge.
+                    let id = |question: usize| ids[question][..ID_DIGITS].to_owned();
+                    writer.push(&set, &EmptyFields::default(), id)?;
+                }
+                lines.push(line);
+            }
+        }
+        rows = writer.finish()?;
+        Ok(())
+    })?;
+    reporter.report(Event::End);
+    let plan = plan.hash().to_owned();
+    Ok(Receipt { plan, file: shard.file.clone(), sha256, bytes, rows, books: lines })
+}
+
+fn read(
+    plan: &Plan,
+    planned: &PlannedBook,
+    options: &BuildOptions,
+    builder: &Builder<'_>,
+    reporter: &dyn Reporter,
+) -> Result<ReadBook> {
+    check_cancelled(reporter)?;
+    let source = plan.source(planned)?;
+    if let Some(path) = &planned.path {
+        let found = fs::metadata(path).map_err(Error::io(path))?.len();
+        if found != planned.bytes {
+            let (path, expected) = (path.clone(), planned.bytes);
+            return Err(Error::ChangedBook { path, expected, found });
+        }
+    }
+    let (book, sha256) = source.book(options.as_released, Tagger::shipped())?;
+    let questions = builder.questions_of(source.path(), &book, planned.split)?;
+    let line = ShardBook {
+        name: book.name,
+        sha256,
+        sentences: book.sentences.len(),
+        words: book.sentences.iter().map(Vec::len).sum(),
+        questions: questions.found(),
+        refused: questions.n_refused(),
+    };
+    let set = match line.questions.iter().sum::<usize>() {
+        0 => None,
+        _ => Some(builder.finish(vec![questions], Counts::All)?.set),
+    };
+    reporter.report(Event::Step { n: 1, what: Some(line.name.clone()) });
+    Ok(ReadBook { set, line })
+}

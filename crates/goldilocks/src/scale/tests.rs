@@ -1,0 +1,157 @@
+//! The tales in shards, against the same tales on one machine.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use questions::{OpenOptions, QuestionSet, Split};
+
+use super::*;
+use crate::{BuildOptions, Error, Program, build};
+
+fn program() -> Program {
+    Program::new("")
+}
+
+fn options(shard_bytes: u64) -> PlanOptions {
+    PlanOptions { build: BuildOptions::default(), splits_by_hash: false, shard_bytes }
+}
+
+fn planned(folder: &Path, shard_bytes: u64) -> Plan {
+    plan(&options(shard_bytes), folder, false, &program(), &|_| ()).unwrap()
+}
+
+fn built(plan: &Plan, number: usize) -> ShardOutcome {
+    build_shard(plan, number, false, &program(), &|_| ()).unwrap()
+}
+
+fn hashes(folder: &Path) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(folder.join("data")).unwrap();
+    let hash = |path: &Path| crate::sets::sha256_of_file(path).unwrap();
+    entries
+        .map(|entry| entry.unwrap())
+        .map(|entry| (entry.file_name().to_string_lossy().into_owned(), hash(&entry.path())))
+        .collect()
+}
+
+#[test]
+fn any_shards_in_any_order_have_the_questions_of_one_machine() {
+    let one = build(&BuildOptions::default(), &|_| ()).unwrap().set;
+    let folder = tempfile::tempdir().unwrap();
+    // One shard for each split, and several.
+    for (name, bytes, least) in [("few", 1 << 30, 3), ("many", 40_000, 6)] {
+        let [forwards, backwards] =
+            ["a", "b"].map(|way| folder.path().join(format!("{name}-{way}")));
+        let plans = [planned(&forwards, bytes), planned(&backwards, bytes)];
+        let n = plans[0].shards().len();
+        assert!(n >= least, "{n}");
+        (0..n).for_each(|number| assert!(!built(&plans[0], number).was_there));
+        (0..n).rev().for_each(|number| _ = built(&plans[1], number));
+        // A second time, and with a second merge, nothing changes.
+        for plan in &plans {
+            merge(plan, &program(), &|_| ()).unwrap();
+        }
+        let first = hashes(&forwards);
+        assert!((0..n).all(|number| built(&plans[0], number).was_there));
+        merge(&Plan::open(&forwards).unwrap(), &program(), &|_| ()).unwrap();
+        assert_eq!((hashes(&forwards), hashes(&backwards)), (first.clone(), first));
+
+        let (set, _) = QuestionSet::open(&forwards, &OpenOptions::default()).unwrap();
+        assert_eq!(set.all_ids(), one.all_ids());
+        let rows = |set: &QuestionSet| -> Vec<_> {
+            let row =
+                |e: questions::Example<'_>| (e.answer, e.class, e.split, e.book.map(str::to_owned));
+            set.examples().map(row).collect()
+        };
+        assert_eq!(rows(&set), rows(&one));
+    }
+}
+
+#[test]
+fn identical_questions_are_numbered_across_shards() {
+    let folder = tempfile::tempdir().unwrap();
+    let books = folder.path().join("books");
+    fs::create_dir(&books).unwrap();
+    let text = corpus::tales::TALES[0].text;
+    for name in ["a", "b", "c"] {
+        fs::write(books.join(name).with_extension("txt"), text).unwrap();
+    }
+    let splits = "train\ta\ntrain\tb\ntrain\tc\n";
+    let splits = questions::SplitFile::from_text(Path::new("splits"), splits).unwrap();
+    // Candidates are drawn by the name of a book: with two of them, often the same ones.
+    let mut build_options =
+        BuildOptions { books: vec![books], splits: Some(splits), ..BuildOptions::default() };
+    build_options.rules.n_candidates = 2;
+    let one = build(&build_options, &|_| ()).unwrap().set;
+    let set = folder.path().join("set");
+    let options = PlanOptions { build: build_options, splits_by_hash: false, shard_bytes: 1 };
+    let plan = plan(&options, &set, false, &program(), &|_| ()).unwrap();
+    assert_eq!(plan.shards().len(), 3);
+    (0..3).for_each(|number| _ = built(&plan, number));
+    let merged = merge(&plan, &program(), &|_| ()).unwrap();
+    let mut ids = Vec::new();
+    for shard in plan.shards() {
+        questions::parquet::read_ids(&set.join(&shard.file), |id| ids.push(id.to_owned())).unwrap();
+    }
+    assert_eq!(ids, one.all_ids());
+    assert_eq!(merged.twins, ids.iter().filter(|id| id.contains('#')).count());
+    assert!(merged.twins > 0, "the test needs twins");
+    assert_eq!(merge(&plan, &program(), &|_| ()).unwrap(), merged);
+    // A shard that is lost is built again, and merged again.
+    let before = hashes(&set);
+    fs::remove_file(set.join(&plan.shards()[1].file)).unwrap();
+    let error = merge(&plan, &program(), &|_| ()).unwrap_err();
+    assert!(error.to_string().ends_with("1 of 3 shards is not built: 1"), "{error}");
+    assert!(!built(&plan, 1).was_there && !set.join(MERGED).exists());
+    merge(&plan, &program(), &|_| ()).unwrap();
+    assert_eq!(hashes(&set), before);
+}
+
+#[test]
+fn what_does_not_belong_to_the_plan_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = folder.path().join("set");
+    let plan_a = planned(&set, 1 << 30);
+    built(&plan_a, 1);
+    // The same plan is no other plan.
+    planned(&set, 1 << 30);
+    let other = plan(&options(40_000), &set, false, &program(), &|_| ());
+    assert!(matches!(other, Err(Error::Exists { .. })), "{other:?}");
+    let other = plan(&options(40_000), &set, true, &program(), &|_| ()).unwrap();
+    let refused = build_shard(&other, 1, false, &program(), &|_| ());
+    assert!(matches!(refused, Err(Error::OtherPlan { .. })), "{refused:?}");
+    assert!(!build_shard(&other, 1, true, &program(), &|_| ()).unwrap().was_there);
+
+    let newer = Program { version: "9.9.9".into(), ..program() };
+    let refused = build_shard(&other, 0, false, &newer, &|_| ());
+    assert!(matches!(refused, Err(Error::OtherProgram { .. })), "{refused:?}");
+    let refused = build_shard(&other, 99, false, &program(), &|_| ());
+    assert!(matches!(refused, Err(Error::InvalidOption { .. })), "{refused:?}");
+    fs::write(set.join("plan.jsonl"), "").unwrap();
+    assert!(matches!(Plan::open(&set), Err(Error::CorruptPlan { .. })));
+}
+
+#[test]
+fn a_shard_whose_bytes_changed_is_built_again_and_a_changed_book_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let [book, set] = ["hen.txt", "set"].map(|name| folder.path().join(name));
+    fs::write(&book, corpus::tales::TALES[1].text).unwrap();
+    let build = BuildOptions { books: vec![book.clone()], ..BuildOptions::default() };
+    let options = PlanOptions { build, splits_by_hash: true, shard_bytes: 1 };
+    let plan = plan(&options, &set, false, &program(), &|_| ()).unwrap();
+    let first = built(&plan, 0).receipt;
+    let file = set.join(&first.file);
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[100] ^= 1;
+    fs::write(&file, bytes).unwrap();
+    let again = built(&plan, 0);
+    assert_eq!((again.was_there, again.receipt), (false, first));
+    fs::write(&book, "Another tale.").unwrap();
+    let refused = build_shard(&plan, 0, true, &program(), &|_| ());
+    assert!(matches!(refused, Err(Error::ChangedBook { .. })), "{refused:?}");
+    let found =
+        Split::ALL.map(|split| plan.all_books().iter().filter(|b| b.split == split).count());
+    assert_eq!(found.iter().sum::<usize>(), 1);
+}
