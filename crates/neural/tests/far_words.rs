@@ -93,15 +93,14 @@ fn lstm(attention: Option<Attention>, epochs: usize, seed: u64) -> Result<f64> {
 #[test]
 fn a_contextual_lstm_knows_what_a_plain_one_does_not() {
     let attention = |merge| Some(Attention { window: 1, merge });
-    // From some first weights the attention never begins to look: the better of two seeds counts.
-    let best = |attention: Option<Attention>, epochs| {
-        let accuracies = [1, 2].map(|seed| lstm(attention, epochs, seed).unwrap());
-        accuracies.into_iter().fold(0.0, f64::max)
+    // From some first weights the attention never begins to look: then a second seed is tried.
+    let knows = |attention: Option<Attention>, epochs| {
+        [1, 2].into_iter().any(|seed| lstm(attention, epochs, seed).unwrap() > 0.95)
     };
-    let plain = best(None, 20);
-    let sum = best(attention(Merge::Sum), 20);
-    let appended = best(attention(Merge::Concat), 40);
-    assert!(plain < 0.5 && sum > 0.95 && appended > 0.95, "{plain}, {sum}, {appended}");
+    let plain = lstm(None, 20, 1).unwrap();
+    assert!(plain < 0.5, "{plain}");
+    assert!(knows(attention(Merge::Sum), 20));
+    assert!(knows(attention(Merge::Concat), 40));
 }
 
 /// Remembers `memories` words; the name is 18 words back.
