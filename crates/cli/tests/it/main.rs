@@ -15,6 +15,7 @@ mod paper_map;
 mod pipeline;
 mod readme;
 mod reproducing;
+mod reproduction;
 mod run;
 mod serving;
 mod shards;

@@ -10,6 +10,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
 
+use crate::reproduction::REPRODUCTION;
 use crate::run::{files_below, goldilocks};
 
 /// Every file below a folder with its bytes.
@@ -153,9 +154,7 @@ fn killed_when(folder: &Path, line: &str, mut is_time: impl FnMut() -> bool) -> 
 
 #[test]
 fn a_killed_run_resumes_and_ends_with_the_same_bytes() {
-    let whole = TempDir::new().unwrap();
-    goldilocks(whole.path(), &["reproduce"]);
-    let expected = contents(whole.path());
+    let expected = contents(&REPRODUCTION.folder);
     assert!(expected.contains_key("reproduction/table-2/report/index.html"));
     let killed = TempDir::new().unwrap();
     // The first kill comes when something is written, each later one when three more predictions are.
@@ -211,13 +210,14 @@ fn killed_answers_are_kept_and_resumed() {
 #[test]
 fn a_second_run_has_nothing_to_do() {
     let folder = TempDir::new().unwrap();
-    let first = goldilocks(folder.path(), &["reproduce", "validation"]);
-    let second = goldilocks(folder.path(), &["reproduce", "validation"]);
+    REPRODUCTION.copy_to(folder.path());
+    let first = &REPRODUCTION.said;
+    let second = goldilocks(folder.path(), &["reproduce"]);
     assert!(first.contains("Done after"), "{first}");
     assert!(second.contains("Everything is up to date"), "{second}");
     let table = |said: &str| said.lines().filter(|line| !line.contains(" s")).count();
-    assert!(table(&first) > 5);
-    let quiet = goldilocks(folder.path(), &["reproduce", "validation", "--quiet"]);
+    assert!(table(first) > 5);
+    let quiet = goldilocks(folder.path(), &["reproduce", "--quiet"]);
     assert!(first.contains(quiet.trim_start_matches("exit 0\n")), "{quiet}");
 }
 

@@ -37,6 +37,8 @@ fn rows_are_chosen_by_name_and_the_report_keeps_those_of_earlier_runs() {
     for row in ["max-frequency-context", "sliding-window", "word-distance"] {
         assert!(csv.contains(&format!(",{row},")), "{row}: {csv}");
     }
+    let said = run(folder, "reproduce validation --only word-distance -o valid");
+    assert_eq!(made(&said), ["word-distance"]);
     fs::write(folder.join("own.toml"), SHORT_AND_LONG).unwrap();
     let said = run(folder, "reproduce --experiment own.toml --skip long -o own");
     assert_eq!(made(&said), ["word-distance"]);
