@@ -10,35 +10,20 @@
 //! typographic marks as plain ones, in both. «alone» is a sentence without the next one, «within» as part of its book.
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program of its own")]
 
-use std::fs;
-use std::path::Path;
+mod common;
 
+use common::{Failure, for_each_book};
 use goldilocks_corpus::detokenise::{PrintedToken, Style, join, passage, plain_text};
 
-type Failure = Box<dyn std::error::Error>;
-
 fn main() -> Result<(), Failure> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [books, tokenised, splits @ ..] = arguments.as_slice() else {
-        return Err("usage: compare_plain_text BOOKS TOKENISED [SPLIT]…".into());
-    };
     println!("{:>9} {:>8} {:>8} {:>8}  book", "sentences", "alone", "within", "windows");
     let mut total = [0; 5];
-    for path in goldilocks_corpus::books_in(Path::new(tokenised))? {
-        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-        let Some((split, name)) = name.split_once("__") else {
-            return Err(format!("{}: expected a name like SPLIT__BOOK.txt", path.display()).into());
-        };
-        if !splits.is_empty() && !splits.iter().any(|wanted| wanted == split) {
-            continue;
-        }
-        let book =
-            goldilocks_corpus::BookFile::read(&Path::new(books).join(format!("{name}.txt")))?.text;
-        let sentences = fs::read_to_string(&path)?;
-        let counts = compare(&folded(&book), &sentences);
-        print(&counts, &format!("{split} {name}"));
+    for_each_book("compare_plain_text", |book| {
+        let counts = compare(&folded(&book.raw), &book.tokenised);
+        print(&counts, &book.name);
         total.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-    }
+        Ok(())
+    })?;
     print(&total, "all");
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Measures the tokeniser against tokenised books: how far tokens and sentence ends agree, as F1.
 //!
 //! ```console
-//! $ cargo run --release -p corpus --example compare_tokens BOOKS TOKENISED valid test
+//! $ cargo run --release -p goldilocks-corpus --example compare_tokens BOOKS TOKENISED valid test
 //! ```
 //!
 //! BOOKS has raw books as `NAME.txt`; TOKENISED has `SPLIT__NAME.txt`, one sentence per line, tokens with spaces
@@ -14,38 +14,24 @@
 //! is paired and ends a sentence in both.
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program of its own")]
 
-use std::fs;
-use std::path::Path;
+mod common;
 
+use common::{Failure, for_each_book};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-type Failure = Box<dyn std::error::Error>;
-
 fn main() -> Result<(), Failure> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [books, tokenised, splits @ ..] = arguments.as_slice() else {
-        return Err("usage: compare_tokens BOOKS TOKENISED [SPLIT]…".into());
-    };
     println!("{:>8} {:>9} {:>8} {:>9}  book", "tokens", "F1", "ends", "F1");
     let mut total = Agreement::default();
-    for path in goldilocks_corpus::books_in(Path::new(tokenised))? {
-        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-        let Some((split, name)) = name.split_once("__") else {
-            return Err(format!("{}: expected a name like SPLIT__BOOK.txt", path.display()).into());
-        };
-        if !splits.is_empty() && !splits.iter().any(|wanted| wanted == split) {
-            continue;
-        }
-        let text =
-            goldilocks_corpus::BookFile::read(&Path::new(books).join(format!("{name}.txt")))?.text;
-        let expected = fs::read_to_string(&path)?;
-        let expected = Tokens::of(expected.lines().map(|line| line.split(' ').map(str::to_owned)));
-        let ours = Tokens::of(goldilocks_corpus::tokenise(&text));
+    for_each_book("compare_tokens", |book| {
+        let expected = book.tokenised.lines();
+        let expected = Tokens::of(expected.map(|line| line.split(' ').map(str::to_owned)));
+        let ours = Tokens::of(goldilocks_corpus::tokenise(&book.raw));
         let agreement = Agreement::of(&ours, &expected)
-            .ok_or_else(|| format!("{}: its start or end is not in the book", path.display()))?;
-        agreement.print(&format!("{split} {name}"));
+            .ok_or_else(|| format!("{}: its start or end is not in the book", book.name))?;
+        agreement.print(&book.name);
         total = total.plus(&agreement);
-    }
+        Ok(())
+    })?;
     total.print("all");
     Ok(())
 }

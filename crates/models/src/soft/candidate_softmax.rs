@@ -12,7 +12,7 @@ use crate::soft::dictionary_softmax::{Decoding, OutputGradients};
 /// U as rows of a table.
 pub(crate) struct Decode<'a, R: Real> {
     pub table: &'a mut Table<R>,
-    /// Its first row.
+    /// The row of the table that is the first of U.
     pub first: usize,
     /// What Adagrad adds up for each row of the table; empty: plain steps.
     pub squares: &'a mut Table<R>,

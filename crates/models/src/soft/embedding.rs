@@ -25,15 +25,7 @@ struct Config {
 
 impl Config {
     fn spec(self, composition: Composition, format: Format) -> SoftModelSpec {
-        SoftModelSpec {
-            format,
-            composition,
-            dim: self.dim,
-            hops: 0,
-            tied: false,
-            time_scale: 0.0,
-            fit: self.fit,
-        }
+        SoftModelSpec::without_memories(format, composition, self.dim, self.fit)
     }
 }
 

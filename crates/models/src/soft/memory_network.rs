@@ -44,13 +44,10 @@ struct Config {
 impl Config {
     fn spec(self, composition: Composition, format: Format) -> SoftModelSpec {
         SoftModelSpec {
-            format,
-            composition,
-            dim: self.dim,
             hops: self.hops,
             tied: self.tied,
             time_scale: if self.time { self.time_scale } else { 0.0 },
-            fit: self.fit,
+            ..SoftModelSpec::without_memories(format, composition, self.dim, self.fit)
         }
     }
 }

@@ -49,6 +49,16 @@ pub(crate) struct SoftModelSpec {
 }
 
 impl SoftModelSpec {
+    /// What is embedded is compared at once: no hops over memories.
+    pub(crate) fn without_memories(
+        format: Format,
+        composition: Composition,
+        dim: usize,
+        fit: FitConfig,
+    ) -> Self {
+        Self { format, composition, dim, hops: 0, tied: false, time_scale: 0.0, fit }
+    }
+
     fn shape(&self, format: &Format, words: usize) -> Shape {
         Shape {
             rows: format.n_rows(words),
