@@ -1,11 +1,13 @@
-//! How long a row will take: its learner is tried for a moment on this machine, and stopped.
+//! How long rows will take: a learner is tried for a moment on this machine, and stopped.
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use models::{DeviceChoice, Event};
 use questions::QuestionSet;
 
 use super::PlannedRow;
+use super::engine::Engine;
 use crate::{Reporter, Result};
 
 /// How long a learner is tried, in seconds, after it has got ready.
@@ -45,6 +47,37 @@ pub fn seconds_to_train(
     let per_second = (last.done - first.done) as f64 / (last.at - first.at).max(1e-3);
     let all = (last.epochs * last.total) as f64;
     Ok(Some(first.at - started + all / per_second))
+}
+
+/// Learners in the order in which they are to be made, with the seconds that each will take. On embedded data, where all
+/// of them take a moment, nothing is estimated.
+pub(super) fn in_order_of_time<'p>(
+    engine: &Engine<'_>,
+    mut learners: Vec<&'p PlannedRow>,
+    reporter: &dyn Reporter,
+) -> Result<Vec<(&'p PlannedRow, Option<f64>)>> {
+    if engine.options.questions.is_none() {
+        learners.sort_by_key(|row| row.entry.cost);
+        return Ok(learners.into_iter().map(|row| (row, None)).collect());
+    }
+    let mut counted = BTreeSet::new();
+    let mut estimated = Vec::new();
+    for row in learners {
+        let mut to_train = engine.to_train(row);
+        to_train.retain(|name| counted.insert(name.clone()));
+        let seconds = match to_train.len() {
+            0 => None,
+            n => engine.seconds_to_train(row)?.map(|seconds| seconds * n as f64),
+        };
+        estimated.push((row, seconds));
+    }
+    estimated.sort_by(|(_, a), (_, b)| a.unwrap_or(0.0).total_cmp(&b.unwrap_or(0.0)));
+    let rows = estimated.iter().filter_map(|(row, seconds)| Some((row.name.clone(), (*seconds)?)));
+    let rows: Vec<(String, f64)> = rows.collect();
+    if !rows.is_empty() {
+        reporter.report(crate::Event::Estimated { rows });
+    }
+    Ok(estimated)
 }
 
 /// Listens to the first steps of a training, then stops it.

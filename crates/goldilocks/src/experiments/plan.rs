@@ -18,7 +18,7 @@ pub struct PlannedRow {
     /// What folders and files are called: the first row's name with the same model, settings and questions, so that
     /// a row and an ensemble of it share what is trained.
     pub trained_as: String,
-    /// The model.
+    /// How its model is trained and loaded.
     pub entry: &'static Method,
     /// All its settings.
     pub settings: Settings,

@@ -20,6 +20,7 @@ use questions::{QuestionSet, Split};
 use serde::Serialize;
 
 use super::engine::{Engine, write_file};
+use super::estimate::in_order_of_time;
 use super::{Combination, Embedded, Experiment, PlannedRow};
 use crate::progress::check_cancelled;
 use crate::sets::{self, SetOptions};
@@ -218,7 +219,7 @@ fn make_all(engine: &Engine<'_>, wanted: &[&PlannedRow], reporter: &dyn Reporter
     for row in cheap {
         make(row, None, 0.0)?;
     }
-    let estimated = estimate(engine, learners, reporter)?;
+    let estimated = in_order_of_time(engine, learners, reporter)?;
     let mut rest: f64 = estimated.iter().filter_map(|(_, seconds)| *seconds).sum();
     for (row, seconds) in estimated {
         rest -= seconds.unwrap_or(0.0);
@@ -228,37 +229,6 @@ fn make_all(engine: &Engine<'_>, wanted: &[&PlannedRow], reporter: &dyn Reporter
         reporter.report(Event::UpToDate);
     }
     Ok(())
-}
-
-/// Learners in the order in which they are to be made, with the seconds that each will take. On embedded data, where all
-/// of them take a moment, nothing is estimated.
-fn estimate<'p>(
-    engine: &Engine<'_>,
-    mut learners: Vec<&'p PlannedRow>,
-    reporter: &dyn Reporter,
-) -> Result<Vec<(&'p PlannedRow, Option<f64>)>> {
-    if engine.options.questions.is_none() {
-        learners.sort_by_key(|row| row.entry.cost);
-        return Ok(learners.into_iter().map(|row| (row, None)).collect());
-    }
-    let mut counted = BTreeSet::new();
-    let mut estimated = Vec::new();
-    for row in learners {
-        let mut to_train = engine.to_train(row);
-        to_train.retain(|name| counted.insert(name.clone()));
-        let seconds = match to_train.len() {
-            0 => None,
-            n => engine.seconds_to_train(row)?.map(|seconds| seconds * n as f64),
-        };
-        estimated.push((row, seconds));
-    }
-    estimated.sort_by(|(_, a), (_, b)| a.unwrap_or(0.0).total_cmp(&b.unwrap_or(0.0)));
-    let rows = estimated.iter().filter_map(|(row, seconds)| Some((row.name.clone(), (*seconds)?)));
-    let rows: Vec<(String, f64)> = rows.collect();
-    if !rows.is_empty() {
-        reporter.report(Event::Estimated { rows });
-    }
-    Ok(estimated)
 }
 
 impl ReproduceOptions {
