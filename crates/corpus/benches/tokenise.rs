@@ -1,6 +1,6 @@
 //! How many tokens a second the tokeniser makes, from prose and from texts made to be slow.
 //!
-//! `cargo bench -p corpus --bench tokenise`
+//! `cargo bench -p goldilocks-corpus --bench tokenise`
 
 use divan::Bencher;
 use divan::counter::ItemsCount;

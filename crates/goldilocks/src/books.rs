@@ -37,7 +37,7 @@ pub enum Source {
 pub struct TextBook {
     /// What it is called in splits and questions.
     pub name: String,
-    /// Its text.
+    /// What is read of it, as plain text.
     pub text: Arc<str>,
 }
 

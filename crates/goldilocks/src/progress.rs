@@ -139,7 +139,7 @@ pub enum Event {
         number: usize,
         /// How many rows there are.
         total: usize,
-        /// Its name.
+        /// What the experiment calls it.
         name: String,
         /// How long it will take, in seconds, if that was estimated.
         seconds: Option<f64>,
@@ -152,7 +152,7 @@ pub enum Event {
         number: usize,
         /// How many rows there are.
         total: usize,
-        /// Its name.
+        /// What the experiment calls it.
         name: String,
     },
     /// Every row of a reproduction was there already.

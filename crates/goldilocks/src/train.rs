@@ -39,7 +39,7 @@ impl TrainOptions {
 
 /// A trained model with all that its manifest records.
 pub struct Trained {
-    /// The model.
+    /// What was learnt, ready to answer.
     pub model: Arc<dyn Model>,
     /// Its settings, and where it comes from.
     pub manifest: Manifest,

@@ -23,7 +23,7 @@ use crate::{AnswerOptions, Error, Event, Program, Reporter, Result, answer};
 /// What [`tune()`] tries.
 #[derive(Clone, Debug)]
 pub struct TuneOptions {
-    /// The model.
+    /// The name of the method that is trained.
     pub model: String,
     /// The question set; its test split is not read.
     pub questions: PathBuf,
@@ -37,7 +37,7 @@ pub struct TuneOptions {
     pub fraction: f64,
     /// From how many seeds the best setting is trained, on all training questions and whole books.
     pub seeds: u64,
-    /// The first seed.
+    /// Trials use this one; the best setting is trained from it and those after it.
     pub seed: u64,
     /// Where networks learn.
     pub device: DeviceChoice,

@@ -1,5 +1,5 @@
 //! `kneser-ney` in comparison with KenLM, where `lmplz`, `build_binary` and `query` are on the path:
-//! `cargo bench -p models --bench kenlm -- SET`, a set with running text.
+//! `cargo bench -p goldilocks-models --bench kenlm -- SET`, a set with running text.
 //!
 //! 1. A language model of the training books is estimated.
 //! 2. All queries of the validation questions are scored as sentences, with every candidate filled in.
@@ -31,7 +31,7 @@ fn main() -> Result<()> {
     #[expect(clippy::disallowed_methods, reason = "this is a program")]
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     let Some(set) = arguments.next() else {
-        println!("kenlm: needs a SET: cargo bench -p models --bench kenlm -- SET");
+        println!("kenlm: needs a SET: cargo bench -p goldilocks-models --bench kenlm -- SET");
         return Ok(());
     };
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global()?;

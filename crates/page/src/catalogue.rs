@@ -31,7 +31,7 @@ pub struct Catalogue {
 pub struct LoadedSet {
     /// The name that visitors see.
     pub name: String,
-    /// The questions.
+    /// What is explored and answered.
     pub set: QuestionSet,
     /// The id of each question.
     pub ids: Vec<String>,

@@ -1,7 +1,7 @@
 //! A report of simulated answers: shows what the page looks like, and how a [`Report`] is put together.
 //!
 //! ```console
-//! $ cargo run -p report --example sample_report -- sample-report [rebuilt|tales|cnn|full|goldilocks]
+//! $ cargo run -p goldilocks-report --example sample_report -- DIR [rebuilt|tales|cnn|full|goldilocks]
 //! ```
 //!
 //! The stories are put together from stock phrases; the models answer right as often as the paper's
@@ -64,7 +64,7 @@ fn main() -> Result<()> {
             version: "0.1.0 (0000000)".to_owned(),
             date: "2026-01-01".to_owned(),
             commands: vec![format!(
-                "cargo run -p report --example sample_report -- {} {variant}",
+                "cargo run -p goldilocks-report --example sample_report -- {} {variant}",
                 folder.display()
             )],
         },

@@ -17,9 +17,9 @@ pub struct LanguageModelRow {
     pub model: String,
     /// What a score is, and what was taken away from the questions.
     pub asked: String,
-    /// The split.
+    /// The split whose questions were asked.
     pub split: String,
-    /// The accuracies.
+    /// How many questions of each class were right.
     pub classes: ByClass<Accuracy>,
 }
 

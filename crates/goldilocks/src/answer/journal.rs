@@ -87,7 +87,7 @@ impl Journal {
         Ok(taken)
     }
 
-    /// Appends predictions.
+    /// Adds predictions after those that are there, so that a kill loses the last batch at most.
     pub fn append(&mut self, predictions: &[Prediction]) -> Result<()> {
         let lines = Predictions::new(self.path.display().to_string(), predictions.to_vec())?;
         self.write(&lines.to_text())

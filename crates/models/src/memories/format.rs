@@ -34,7 +34,7 @@ pub(crate) struct Phrases {
 }
 
 /// Where a memory comes from.
-pub(crate) struct Origin {
+pub(crate) struct MemorySource {
     /// Its words in the running text of the context.
     pub words: Range<usize>,
     /// The candidate in its middle and the place of its mention.
@@ -130,7 +130,7 @@ impl Format {
     }
 
     /// Where the memories come from, in the order of [`Phrases::memories`].
-    pub fn origins(&self, question: &Question<'_>, words: &KnownWords<'_>) -> Vec<Origin> {
+    pub fn origins(&self, question: &Question<'_>, words: &KnownWords<'_>) -> Vec<MemorySource> {
         match self {
             Self::ContextAndQuery | Self::Query | Self::QueryWindow(_) => Vec::new(),
             Self::Windows(layout) => {
@@ -140,7 +140,7 @@ impl Format {
                 let origin = |(&instance, &candidate): (&u32, &u16)| {
                     let place = instance as usize;
                     let mention = Some((usize::from(candidate), place));
-                    Origin { words: layout.words_of(question, place), mention }
+                    MemorySource { words: layout.words_of(question, place), mention }
                 };
                 mentions.map(origin).collect()
             }
@@ -150,7 +150,7 @@ impl Format {
                 let sentences = question.context.iter().map(|sentence| {
                     let start = end;
                     end += sentence.len();
-                    Origin { words: start..end, mention: None }
+                    MemorySource { words: start..end, mention: None }
                 });
                 sentences.skip(far).collect()
             }

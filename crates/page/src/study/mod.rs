@@ -64,7 +64,7 @@ pub struct Settings {
     pub split: Split,
     /// Questions of each class; none is a tenth of them, as in the paper.
     pub sample: Option<usize>,
-    /// The modes.
+    /// What annotators may read: the query alone, or its context too.
     pub modes: Vec<Mode>,
     /// Whether each annotator works in all modes, on different questions, and not in one.
     pub every_mode: bool,

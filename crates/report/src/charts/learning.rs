@@ -18,7 +18,7 @@ pub struct LearningCurve {
     pub label: String,
     /// The last loss, the best validation, the epoch that was kept, in words.
     pub text: String,
-    /// The two curves.
+    /// Loss and validation accuracy by epoch.
     pub svg: String,
 }
 

@@ -18,9 +18,9 @@ use crate::{Report, number};
 /// column.
 pub fn breakdowns(report: &Report<'_>, table: &Table) -> Vec<Section> {
     let is_best = |row: &TableRow| row.cells.iter().any(|cell| cell.is_best);
-    let mut shown: Vec<Shown<'_, '_>> = models(table)
+    let mut shown: Vec<LabelledModel<'_, '_>> = models(table)
         .filter(|(row, _)| is_best(row))
-        .map(|(row, place)| Shown { label: &row.label, checked: first_run(report, place) })
+        .map(|(row, place)| LabelledModel { label: &row.label, checked: first_run(report, place) })
         .collect();
     shown.truncate(SHAPES.len());
     if shown.is_empty() {
@@ -69,18 +69,18 @@ impl fmt::Display for Distance {
     }
 }
 
-struct Shown<'t, 'a> {
+struct LabelledModel<'t, 'a> {
     label: &'t str,
     checked: &'t MatchedPredictions<'a>,
 }
 
 struct Breakdowns<'t, 'a> {
-    shown: Vec<Shown<'t, 'a>>,
+    shown: Vec<LabelledModel<'t, 'a>>,
     columns: &'static [PublishedColumn],
 }
 
 /// The heading, words and id of a breakdown.
-struct Words {
+struct Wording {
     id: &'static str,
     title: &'static str,
     text: &'static str,
@@ -89,7 +89,7 @@ struct Words {
 
 impl Breakdowns<'_, '_> {
     fn by_book(&self) -> Section {
-        let words = Words {
+        let words = Wording {
             id: "books",
             title: "By book",
             text: "The models that are best in some column, book by book. A few books make a test: their \
@@ -104,7 +104,7 @@ impl Breakdowns<'_, '_> {
     }
 
     fn by_position(&self) -> Section {
-        let words = Words {
+        let words = Wording {
             id: "positions",
             title: "By place of the answer",
             text: "How far back in the context the answer last occurred. A model that only reads what is \
@@ -119,7 +119,7 @@ impl Breakdowns<'_, '_> {
     }
 
     fn by_frequency(&self, training: &TrainingText<'_>) -> Section {
-        let words = Words {
+        let words = Wording {
             id: "frequencies",
             title: "By frequency of the answer",
             text: "How often the answer occurs in the training books: whether rare words are harder.",
@@ -135,8 +135,8 @@ impl Breakdowns<'_, '_> {
     /// A section from a breakdown of each model and split; `bin` gives the row of a key.
     fn section<K: Ord, B: Ord + ToString>(
         &self,
-        words: Words,
-        breakdown: impl Fn(&Shown<'_, '_>, Option<Split>) -> Breakdown<K>,
+        words: Wording,
+        breakdown: impl Fn(&LabelledModel<'_, '_>, Option<Split>) -> Breakdown<K>,
         bin: impl Fn(&K) -> B,
     ) -> Section {
         let figures: Vec<Vec<Bins<B>>> = self
@@ -205,7 +205,7 @@ impl Breakdowns<'_, '_> {
 
     fn grid<B: Ord + ToString>(
         &self,
-        words: &Words,
+        words: &Wording,
         bins: &[&B],
         figures: &[Vec<Bins<B>>],
     ) -> Grid {

@@ -10,7 +10,7 @@ use crate::{Error, Report};
 /// The questions that every model misses, and the models, by their labels.
 #[derive(Debug)]
 pub struct MissedByAll<'t, 'a> {
-    /// The models.
+    /// Labels of the rows that have answered.
     pub models: Vec<&'t str>,
     /// The questions of the table's splits.
     pub questions: Vec<MissedQuestion<'a>>,

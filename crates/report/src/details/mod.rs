@@ -19,7 +19,7 @@ pub const BOOTSTRAP_SEED: u64 = 1;
 /// A picture and the same figures as a table.
 #[derive(Debug)]
 pub struct Section {
-    /// The heading.
+    /// What stands above both.
     pub title: &'static str,
     /// What to look for in the picture.
     pub text: String,

@@ -71,7 +71,7 @@ pub struct Mark {
 /// A kind of box and its meaning.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct LegendItem {
-    /// The kind.
+    /// How its boxes are drawn.
     pub kind: BoxKind,
     /// Its meaning in this question.
     pub text: String,

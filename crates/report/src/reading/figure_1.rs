@@ -14,7 +14,7 @@ pub struct Passage {
     pub book: Option<String>,
     /// The context; candidates and the answer are marked.
     pub context: Vec<Sentence>,
-    /// The query.
+    /// The sentence to complete, with its blank.
     pub query: Sentence,
     /// The candidates in their order.
     pub candidates: Vec<Candidate>,

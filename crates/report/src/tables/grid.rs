@@ -9,7 +9,7 @@ pub struct Grid {
     pub title: String,
     /// The headings, the rows' one first.
     pub head: Vec<String>,
-    /// The body.
+    /// All between the head and the last rule.
     pub rows: Vec<GridRow>,
     /// A row below the last rule: the number of questions of each column. Empty where there is none.
     pub foot: Vec<String>,

@@ -30,7 +30,7 @@ pub struct Table {
     pub seeds: Vec<u64>,
     /// The versions of the program that made its figures, the report's own left out.
     pub other_versions: Vec<String>,
-    /// Its rows.
+    /// One for each model or group of people.
     pub rows: Vec<TableRow>,
 }
 
@@ -41,7 +41,7 @@ pub struct TableRow {
     pub ours: Option<usize>,
     /// The id of the paper's row, or the place on the Goldilocks curve.
     pub paper_row: Option<String>,
-    /// The model's name.
+    /// The method's name, or the row's own where it is not one of the paper's.
     pub name: String,
     /// The settings that were not left at their defaults.
     pub settings: Vec<(String, String)>,
@@ -81,7 +81,7 @@ pub struct Figures {
     pub ours: Option<Accuracy>,
     /// The spread over several seeds.
     pub spread: Option<Spread>,
-    /// The paper's.
+    /// What the paper's table has in this cell.
     pub paper: Option<Accuracy>,
     /// Ours minus the paper's, where both are about the same kind of questions.
     pub difference: Option<Difference>,
