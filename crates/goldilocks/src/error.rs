@@ -32,6 +32,10 @@ pub enum Error {
     #[cfg(feature = "servers")]
     #[error(transparent)]
     Servers(#[from] servers::Error),
+    /// Transformers in Hugging Face's layout.
+    #[cfg(feature = "transformer")]
+    #[error(transparent)]
+    Transformer(#[from] transformer::Error),
     /// Predictions and figures.
     #[error(transparent)]
     Evaluation(#[from] evaluation::Error),
@@ -139,6 +143,8 @@ impl Error {
             | Self::Report(::report::Error::Exists { .. }) => ErrorKind::Exists,
             Self::Interrupted | Self::Models(models::Error::Interrupted) => ErrorKind::Interrupted,
             Self::Models(models::Error::Device(_)) | Self::Numerics(_) => ErrorKind::Device,
+            #[cfg(feature = "transformer")]
+            Self::Transformer(transformer::Error::OnlyCpu { .. }) => ErrorKind::Device,
             Self::Corpus(corpus::Error::Missing { .. })
             | Self::Questions(questions::Error::Missing { .. })
             | Self::Models(models::Error::NoModel { .. }) => ErrorKind::NotFound,
@@ -176,6 +182,8 @@ impl Error {
             Self::Models(error) => error.remedy(),
             #[cfg(feature = "servers")]
             Self::Servers(error) => error.remedy(),
+            #[cfg(feature = "transformer")]
+            Self::Transformer(error) => error.remedy(),
             Self::Evaluation(error) => error.remedy(),
             Self::Report(error) => error.remedy(),
             #[cfg(feature = "page")]

@@ -13,6 +13,7 @@
 //! | questions → a trained model | [`train()`], [`tune()`] |
 //! | a model and questions → predictions | [`answer()`], [`answer_by()`], [`explain()`] |
 //! | a language model on a server and questions → predictions | `server::LanguageModel`, with the feature `servers` |
+//! | a Transformer in Hugging Face's layout and questions → predictions | [`load_model`] and [`answer()`], with the feature `transformer` |
 //! | predictions → figures | [`evaluate()`], [`compare()`], [`combine()`], [`report()`] |
 //! | all of it, for a table of the paper | [`experiments::reproduce`] |
 //! | a book → tagged words | [`tag()`] |
@@ -41,6 +42,8 @@ mod answer;
 pub mod books;
 mod build;
 mod build_news;
+#[cfg(feature = "transformer")]
+pub mod checkpoint;
 mod combine;
 mod compare;
 mod convert;
@@ -89,6 +92,8 @@ pub use ::report;
 pub use page;
 #[cfg(feature = "servers")]
 pub use servers;
+#[cfg(feature = "transformer")]
+pub use transformer;
 pub use {base, corpus, evaluation, models, neural, ngram, numerics, questions};
 
 /// The README's Rust is compiled and run with the other documentation.

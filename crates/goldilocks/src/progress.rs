@@ -188,6 +188,8 @@ pub enum Warning {
     UnreadableModel { error: String },
     /// A device failed; the processor does the rest.
     DeviceFailed { error: String },
+    /// Contexts were too long for the model and lost sentences from their start.
+    ContextsCut { contexts: usize, sentences: usize },
 }
 
 impl fmt::Display for Warning {
@@ -245,6 +247,13 @@ impl fmt::Display for Warning {
                 write!(f, "{}: {what} changed ({found} → {expected}); retraining", path.display())
             }
             Self::UnreadableModel { error } => write!(f, "{error}; retraining"),
+            Self::ContextsCut { contexts, sentences } => {
+                let [contexts, sentences] =
+                    [(contexts, "context"), (sentences, "sentence")].map(|(n, name)| {
+                        format!("{} {name}{}", thousands(*n), if *n == 1 { "" } else { "s" })
+                    });
+                write!(f, "too long for the model: {contexts}; {sentences} left out at their start")
+            }
             Self::DeviceFailed { error } => write!(f, "{error}; falling back to the CPU"),
         }
     }

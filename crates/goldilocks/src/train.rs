@@ -110,7 +110,8 @@ fn train_with_checkpoints(
     Ok(Trained { model, manifest })
 }
 
-/// Loads a trained model from its folder, for a device.
+/// Loads a trained model from its folder, for a device; with the feature `transformer`, also a Transformer in Hugging
+/// Face's layout.
 ///
 /// # Errors
 /// If there is no model, or the device that was asked for can't be used.
@@ -119,6 +120,10 @@ pub fn load_model(
     device: DeviceChoice,
     reporter: &dyn Reporter,
 ) -> Result<(Arc<dyn Model>, Manifest)> {
+    #[cfg(feature = "transformer")]
+    if crate::checkpoint::is_at(folder) {
+        return crate::checkpoint::load(folder, device, reporter);
+    }
     let report = ModelReporter::new(folder.display().to_string(), reporter);
     Ok(models::load_on(folder, device, &report)?)
 }

@@ -55,7 +55,7 @@ pub use contract::curve::{EpochRecord, TrainingCurve};
 pub use contract::device::DeviceChoice;
 pub use contract::error::{Error, Result};
 pub use contract::folder::{Manifest, check_place, load, load_on, read_manifest, save};
-pub use contract::method::{Cost, LoadRequest, Method, Model};
+pub use contract::method::{Cost, CutContexts, LoadRequest, Method, Model};
 pub use contract::provenance::{Mismatch, Program, Provenance};
 pub use contract::scorer::{Concurrency, Scorer, Scores};
 pub use contract::settings::{Range, Setting, Settings};

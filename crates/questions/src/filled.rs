@@ -88,6 +88,15 @@ impl Filled {
     }
 }
 
+/// The number of tokens that all texts begin with; each text keeps one of its own.
+pub fn shared_prefix<T: PartialEq>(texts: &[impl AsRef<[T]>]) -> usize {
+    let Some((first, rest)) = texts.split_first() else { return 0 };
+    let first = first.as_ref();
+    let least = texts.iter().map(|text| text.as_ref().len()).min().unwrap_or(0);
+    let is_shared = |place: &usize| rest.iter().all(|text| text.as_ref()[*place] == first[*place]);
+    (0..least.saturating_sub(1)).take_while(is_shared).count()
+}
+
 fn with_spaces<'a>(sentences: &[Vec<&'a str>]) -> Vec<PrintedToken<'a>> {
     let tokens = sentences.iter().flatten().enumerate();
     tokens.map(|(place, &text)| PrintedToken { has_space: place > 0, text }).collect()

@@ -27,7 +27,7 @@ pub use build::{
 };
 pub use error::{At, Error, LineError, Result};
 pub use explanation::{Explanation, Span};
-pub use filled::{Filled, TextForm};
+pub use filled::{Filled, TextForm, shared_prefix};
 #[cfg(feature = "arrow")]
 pub use formats::arrow;
 pub use formats::base128::DecodeError;

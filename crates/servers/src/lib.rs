@@ -24,11 +24,11 @@ mod transport;
 
 pub use error::{Error, Result};
 pub use leak::{LeakCount, LeakPassage, leaks, passages_of};
-pub use pieces::{CandidateScore, Piece, score_pieces, shared_prefix};
+pub use pieces::{CandidateScore, Piece, score_pieces};
 pub use probe::{Probe, ProbeFigures, probe};
 pub use protocol::choice::{Choice, ChoiceReply, Chosen};
 pub use protocol::{Asked, Protocol, Usage, protocol_of};
-pub use questions::{Filled, TextForm};
+pub use questions::{Filled, TextForm, shared_prefix};
 pub use server::{Kind, Server};
 pub use settings::{Method, Scoring, ServerSettings};
 pub use transport::{Reply, Request, Transport, Unreachable};

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use questions::shared_prefix;
+
 use crate::{Error, Filled, Result};
 
 /// A token of a text as the server reports it.
@@ -24,15 +26,6 @@ pub struct CandidateScore {
     pub candidate: f64,
     /// How many tokens `query` adds.
     pub n_tokens: usize,
-}
-
-/// The number of tokens that all texts begin with; each text keeps one of its own.
-pub fn shared_prefix<T: PartialEq>(texts: &[impl AsRef<[T]>]) -> usize {
-    let Some((first, rest)) = texts.split_first() else { return 0 };
-    let first = first.as_ref();
-    let least = texts.iter().map(|text| text.as_ref().len()).min().unwrap_or(0);
-    let is_shared = |place: &usize| rest.iter().all(|text| text.as_ref()[*place] == first[*place]);
-    (0..least.saturating_sub(1)).take_while(is_shared).count()
 }
 
 /// The score of each candidate from the tokens of its text.

@@ -7,7 +7,9 @@ use anyhow::Result;
 use goldilocks::questions::{Control, QuestionSet, Split};
 use goldilocks::server::{LanguageModel, ServerAddress, estimated_tokens};
 use goldilocks::servers::Usage;
-use goldilocks::{AnswerFile, AnswerOptions, AnswerProvenance, Error, load_model, sets};
+use goldilocks::{
+    AnswerFile, AnswerOptions, AnswerProvenance, Error, checkpoint, load_model, sets,
+};
 
 use crate::args::{self, DeviceArgs, SelectionArgs};
 use crate::commands::probe::ServerArgs;
@@ -20,7 +22,8 @@ use crate::stdio;
 /// Options of `answer`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// A folder that `goldilocks train` wrote, or the address of a server: http://HOST:PORT
+    /// A folder that `goldilocks train` wrote, a Transformer in Hugging Face's layout, or the address of a
+    /// server: http://HOST:PORT
     #[arg(value_name = "MODEL", value_parser = ModelArgument::parse)]
     model: ModelArgument,
     /// Question sets: folders or files; `-` is standard input, in JSON lines
@@ -76,7 +79,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let output = stdio::Output::new(&options.output, "jsonl")?;
     let server_only = options.estimate || options.prices.is_some() || !options.set.is_empty();
     if let (true, ModelArgument::Folder(_)) = (server_only, &options.model) {
-        let message = "--set, --estimate and --prices are for servers: a trained model has the settings of its training";
+        let message = "--set, --estimate and --prices are for servers: a model in a folder has the settings of its training";
         return Err(Failure::Setting { what: "answer", message: message.to_owned() }.into());
     }
     let mut named = BTreeSet::new();
@@ -91,11 +94,16 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let (model, manifest) = load_model(folder, options.device.device, progress)?;
     let sets = options.open(progress)?;
     let mut file = AnswerFile::open(output.path(), progress)?;
+    let mut made_from = Vec::new();
     for (set, answering) in &sets {
         let from = AnswerProvenance::new(&manifest.provenance, set.fingerprint(), answering);
         file.answer(&model, set, answering, &from)?;
+        made_from.push(from);
     }
     let n_questions = super::counted(file.finish()?.iter().count(), "question");
+    if checkpoint::is_at(folder) && options.output.is_file() {
+        checkpoint::write_note(&options.output, &made_from)?;
+    }
     let name = output.name();
     output.finish(progress, format_args!("{n_questions} answered in {name}\n"))
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use base::WordClass;
 use base::seeds::{Use, generator};
 use evaluation::{Prediction, Predictions};
-use models::{Model, Program, Provenance};
+use models::{CutContexts, Model, Program, Provenance};
 use questions::{Control, Question, QuestionSet, Split};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
@@ -322,6 +322,7 @@ impl Sheet<'_> {
 
     fn answer(&mut self, model: &Arc<dyn Model>) -> Result<()> {
         let scorer = model.clone().scorer(self.set.vocabulary());
+        let cut_before = model.cut_contexts();
         let mut first = self.first_to_score(scorer.batch_size());
         let (set, controls) = (self.set, &self.options.controls[..]);
         let mut failed = None;
@@ -335,6 +336,12 @@ impl Sheet<'_> {
                 models::Error::sink("the predictions were not taken")
             })
         });
+        let CutContexts { contexts, sentences } = model.cut_contexts();
+        if contexts > cut_before.contexts {
+            let contexts = contexts - cut_before.contexts;
+            let sentences = sentences - cut_before.sentences;
+            self.reporter.report(Event::Warning(Warning::ContextsCut { contexts, sentences }));
+        }
         match failed {
             Some(error) => Err(error),
             None => Ok(result?),

@@ -76,6 +76,15 @@ pub struct LoadRequest<'a> {
     pub reporter: &'a dyn Reporter,
 }
 
+/// Contexts that were too long for a model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CutContexts {
+    /// How many there were.
+    pub contexts: usize,
+    /// How many sentences were left out of them.
+    pub sentences: usize,
+}
+
 /// A method that has been trained, where it trains.
 pub trait Model: Send + Sync {
     /// Gets ready for questions over a vocabulary, which may be another than in training: whatever
@@ -93,6 +102,11 @@ pub trait Model: Send + Sync {
     /// no curve. [`crate::save`] writes it.
     fn training_curve(&self) -> Option<&TrainingCurve> {
         None
+    }
+
+    /// How many contexts were too long for it so far.
+    fn cut_contexts(&self) -> CutContexts {
+        CutContexts::default()
     }
 
     /// The same model on the processor, for when the device fails that it was put on by

@@ -1,0 +1,29 @@
+//! Given the tokens before it, how probable is a token, according to a Transformer that somebody else has
+//! trained?
+//!
+//! ```text
+//! config.json ─────────▶ Config ┐
+//! model*.safetensors ─▶ Weights ┼▶ Checkpoint ──reader──▶ Reader: tokens that texts share, tokens of each → Σ ln p
+//! tokenizer.json ──────▶ Tokens ┘
+//! ```
+//!
+//! A [`Checkpoint`] is a folder in Hugging Face's layout, of the families Llama and Qwen3. Everything is
+//! computed in `f32` on the processor, one [`Reader`] on one thread, so scores are the same for any number of
+//! threads. What would change the figures and is not known here is refused by name, never ignored.
+
+mod checkpoint;
+mod config;
+mod error;
+mod network;
+mod reader;
+mod tensors;
+mod tokens;
+mod weights;
+
+pub use checkpoint::{Checkpoint, Hashes};
+pub use config::Architecture;
+pub use error::{Error, Result};
+pub use reader::Reader;
+
+/// The hash of the code that scores depend on, without comments and tests.
+pub const SOURCES: &str = env!("GOLDILOCKS_SOURCES");
