@@ -78,7 +78,7 @@ pub use experiments::write_file;
 pub use explain::{explain, find_question, hits_and_misses, question_number};
 pub use models::Program;
 #[cfg(feature = "page")]
-pub use pages::catalogue;
+pub use pages::{CatalogueOptions, catalogue};
 pub use progress::{Event, Reporter, Warning};
 pub use reporting::{ReportInputs, ReportOptions, report};
 pub use sets::SetOptions;

@@ -18,21 +18,30 @@ const LEARN_NOTHING: [&str; 3] = ["max-frequency-context", "sliding-window", "wo
 /// The learner that is trained on the tales in a moment, with its settings.
 const QUICK_LEARNER: (&str, [&str; 2]) = ("memnn-window-selfsup", ["dim=32", "epochs=6"]);
 
-/// Opens what the page shows: question sets, or the embedded tales where there are none; models, or on the tales those
-/// that are ready in a moment; predictions; and others who answer.
+/// What [`catalogue`] opens.
+#[derive(Default)]
+pub struct CatalogueOptions {
+    /// Question sets; the embedded tales where there are none.
+    pub sets: Vec<PathBuf>,
+    /// Folders of models; on the tales, where there are none, those that are ready in a moment.
+    pub models: Vec<PathBuf>,
+    /// Files of predictions.
+    pub predictions: Vec<PathBuf>,
+    /// Others who answer, such as servers.
+    pub others: Vec<NewAnswerer>,
+}
+
+/// Opens what the page shows.
 ///
 /// # Errors
 /// If one of them can't be read, or they don't fit together.
 pub fn catalogue(
-    set_paths: &[PathBuf],
-    model_folders: &[PathBuf],
-    predictions: &[PathBuf],
-    others: Vec<NewAnswerer>,
+    opened: CatalogueOptions,
     options: &SetOptions,
     reporter: &dyn Reporter,
 ) -> Result<Catalogue> {
     let mut sets = Vec::new();
-    for path in set_paths {
+    for path in &opened.sets {
         let splits = match options.splits.as_slice() {
             [] if path.is_dir() => &[Split::Valid, Split::Test],
             splits => splits,
@@ -42,12 +51,12 @@ pub fn catalogue(
     let mut answerers = Vec::new();
     if sets.is_empty() {
         let set = build(&BuildOptions::default(), reporter)?.set;
-        if model_folders.is_empty() {
+        if opened.models.is_empty() {
             answerers = quick_models(&set)?;
         }
         sets.push((TALES.to_owned(), set));
     }
-    for path in model_folders {
+    for path in &opened.models {
         let (model, manifest) = models::load(path)?;
         let name = manifest.provenance.model;
         let is_of = |(_, set): &&(String, QuestionSet)| {
@@ -56,8 +65,8 @@ pub fn catalogue(
         let learnt_from = sets.iter().filter(is_of).map(|(set, _)| set.clone()).collect();
         answerers.push(answerer(&name, Some(model), learnt_from));
     }
-    answerers.extend(others);
-    for path in predictions {
+    answerers.extend(opened.others);
+    for path in &opened.predictions {
         let predictions = Predictions::read(path)?;
         let new = answerer(&sets::name(path), None, Vec::new());
         answerers.push(NewAnswerer { predictions: Some(predictions), ..new });

@@ -220,14 +220,12 @@ impl fmt::Display for Warning {
                     1 => "two books in different splits share text".to_owned(),
                     n => format!("{} pairs of books in different splits share text", thousands(*n)),
                 };
+                let [book, other] =
+                    [book, other].map(|(name, split)| format!("`{name}` ({})", split.code()));
                 write!(
                     f,
-                    "{pairs}: {:.0} % of `{}` ({}) is in `{}` ({}); `goldilocks stats` lists all",
-                    100.0 * share,
-                    book.0,
-                    book.1.code(),
-                    other.0,
-                    other.1.code(),
+                    "{pairs}: {:.0} % of {book} is in {other}; the leak report lists all",
+                    100.0 * share
                 )
             }
             Self::Shortfall { split, class, found, wanted } => write!(

@@ -1,4 +1,5 @@
 //! Damaged and foreign folders: each is refused with a message that names the file and what is wrong with it.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
 //! Tiny checkpoints with random weights give the figures that `transformers` gave (`tests/golden/make`),
 //! however a text is divided among passes.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

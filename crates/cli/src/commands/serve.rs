@@ -10,7 +10,7 @@ use anyhow::Result;
 use goldilocks::page::keys::{self, Key};
 use goldilocks::page::{self, Limits, Site, Store, study};
 use goldilocks::server::LanguageModel;
-use goldilocks::{Error, catalogue};
+use goldilocks::{CatalogueOptions, Error, catalogue};
 
 use crate::args::SelectionArgs;
 use crate::commands::probe::ServerArgs;
@@ -64,24 +64,21 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         (None, true) => Some(keys::token().map_err(Error::from)?),
         (None, false) => None,
     };
-    let (mut folders, mut servers) = (Vec::new(), Vec::new());
+    let mut opened = CatalogueOptions {
+        sets: options.sets.clone(),
+        predictions: options.predictions.clone(),
+        ..CatalogueOptions::default()
+    };
     for model in &options.models {
         match model {
-            ModelArgument::Folder(folder) => folders.push(folder.clone()),
+            ModelArgument::Folder(folder) => opened.models.push(folder.clone()),
             ModelArgument::Server(address) => {
                 let model = LanguageModel::connect(address, options.server.options(&[])?)?;
-                servers.push(model.into_answerer());
+                opened.others.push(model.into_answerer());
             }
         }
     }
-    let catalogue = Arc::new(catalogue(
-        &options.sets,
-        &folders,
-        &options.predictions,
-        servers,
-        &options.selection.options(),
-        progress,
-    )?);
+    let catalogue = Arc::new(catalogue(opened, &options.selection.options(), progress)?);
     let at = SocketAddr::new(options.listen, options.port);
     let refused = |reason| page::Error::Listen { address: at.to_string(), reason };
     let listener = TcpListener::bind(at).map_err(refused).map_err(Error::from)?;

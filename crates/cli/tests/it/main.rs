@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod browser;
+mod checkpoint;
 mod documents;
 mod fetch;
 mod help;

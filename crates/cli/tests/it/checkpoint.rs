@@ -1,0 +1,56 @@
+//! `goldilocks answer` with a Transformer in Hugging Face's layout: a tiny one with random weights.
+
+use std::fs;
+use std::path::Path;
+
+use expect_test::{Expect, expect};
+use tempfile::TempDir;
+
+use crate::run::{files_below, goldilocks};
+
+const QUESTIONS: &str = "1 The fox sat .\n2 The hen ran .\n3 The XXXXX slept .\tfox\t\tfox|hen\n\n";
+
+/// A folder with a set and a copy of a checkpoint.
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("set.txt"), QUESTIONS).unwrap();
+    fs::create_dir(folder.path().join("tiny")).unwrap();
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../transformer/tests/golden/llama");
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, folder.path().join("tiny").join(path.file_name().unwrap())).unwrap();
+    }
+    folder
+}
+
+fn says(folder: &TempDir, arguments: &str, expected: &Expect) {
+    expected.assert_eq(&goldilocks(folder.path(), &arguments.split(' ').collect::<Vec<_>>()));
+}
+
+#[test]
+fn a_folder_of_weights_answers_and_leaves_a_note_of_what_it_is() {
+    let folder = folder();
+    says(&folder, "answer tiny set.txt -o some.jsonl", &expect![[r#""#]]);
+    let note = fs::read_to_string(folder.path().join("some.toml")).unwrap();
+    for part in ["[[answers]]", "model = \"llama\"", "config = ", "tokenizer = ", "weights = "] {
+        assert!(note.contains(part), "{part}: {note}");
+    }
+    says(&folder, "evaluate some.jsonl", &expect![[r#""#]]);
+}
+
+#[test]
+fn what_it_can_not_do_is_said_and_nothing_is_written() {
+    let folder = folder();
+    let before = files_below(folder.path());
+    says(&folder, "answer tiny set.txt -o some.jsonl --device cuda", &expect![[r#""#]]);
+    says(&folder, "answer tiny set.txt -o some.jsonl --set scoring=choice", &expect![[r#""#]]);
+    let config = folder.path().join("tiny/config.json");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(&config, text.replace("LlamaForCausalLM", "GemmaForCausalLM")).unwrap();
+    says(&folder, "answer tiny set.txt -o some.jsonl", &expect![[r#""#]]);
+    fs::write(&config, text).unwrap();
+    fs::remove_file(folder.path().join("tiny/model-00002-of-00002.safetensors")).unwrap();
+    says(&folder, "answer tiny set.txt -o some.jsonl", &expect![[r#""#]]);
+    fs::write(folder.path().join("tiny/model-00002-of-00002.safetensors"), "").unwrap();
+    assert_eq!(files_below(folder.path()), before);
+}
