@@ -49,16 +49,17 @@ def interrupted(work: Any) -> float:
 @POSIX
 def test_ctrl_c_stops_a_build_a_training_and_a_scorer(tales: gl.Questions) -> None:
     books = library(30)
-    # 0.3 s; more where other tests run at the same time.
-    assert interrupted(lambda: gl.build(books)) < 0.6
-    settings = {"dim": 64, "epochs": 100}
-    assert interrupted(lambda: gl.train("memnn-window-selfsup", tales, settings=settings)) < 0.6
+    # It takes about 0.2 s; each of these would take minutes, so that a busy machine is no reason to fail.
+    limit = 10
+    assert interrupted(lambda: gl.build(books)) < limit
+    settings = {"dim": 300, "epochs": 1000, "patience": 1000}
+    assert interrupted(lambda: gl.train("memnn-window-selfsup", tales, settings=settings)) < limit
 
     def slow(batch: list[gl.Question]) -> list[list[int]]:
         time.sleep(0.02)
         return longest(batch)
 
-    assert interrupted(lambda: gl.answer(slow, tales, batch_size=1)) < 0.6
+    assert interrupted(lambda: gl.answer(slow, tales, batch_size=1)) < limit
     # What was interrupted leaves nothing behind that is in the way.
     assert len(gl.build(seed=1)) == 8064
 
@@ -93,7 +94,8 @@ def test_progress_is_told_on_the_calling_thread() -> None:
     told: list[tuple[Any, ...]] = []
     gl.build(library(3), progress=lambda *how: told.append((threading.get_ident(), *how)), threads=1)
     assert told and {one[0] for one in told} == {threading.get_ident()}
-    assert {one[2] for one in told} == {3} and told[-1][1] <= 3 and told[0][3].startswith("build")
+    # Looking for near-copies has no steps.
+    assert {one[2] for one in told} - {None} == {3} and told[-1][1] <= 3 and told[0][3].startswith("build")
 
     def fails(*_: Any) -> None:
         raise ZeroDivisionError

@@ -30,51 +30,75 @@ fn says(folder: &TempDir, arguments: &str, expected: &Expect) {
 #[test]
 fn a_folder_of_weights_answers_and_leaves_a_note_of_what_it_is() {
     let folder = folder();
-    says(&folder, "answer tiny set.txt -o some.jsonl", &expect![[r#"
+    says(
+        &folder,
+        "answer tiny set.txt -o some.jsonl",
+        &expect![[r#"
         exit 0
         1 question answered in some.jsonl
-    "#]]);
+    "#]],
+    );
     let note = fs::read_to_string(folder.path().join("some.toml")).unwrap();
     for part in ["[[answers]]", "model = \"llama\"", "config = ", "tokenizer = ", "weights = "] {
         assert!(note.contains(part), "{part}: {note}");
     }
-    says(&folder, "evaluate some.jsonl", &expect![[r#"
+    says(
+        &folder,
+        "evaluate some.jsonl",
+        &expect![[r#"
         exit 0
         some.jsonl, unknown split
           All             .000  .000–.793  n = 1
 
         warning: the predictions were not checked against their questions: `--questions SET` does that
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn what_it_can_not_do_is_said_and_nothing_is_written() {
     let folder = folder();
     let before = files_below(folder.path());
-    says(&folder, "answer tiny set.txt -o some.jsonl --device cuda", &expect![[r#"
+    says(
+        &folder,
+        "answer tiny set.txt -o some.jsonl --device cuda",
+        &expect![[r#"
         exit 1
         error: tiny: a Transformer of this kind is computed on the CPU only
         hint: `--device cpu` needs no GPU
-    "#]]);
-    says(&folder, "answer tiny set.txt -o some.jsonl --set scoring=choice", &expect![[r#"
+    "#]],
+    );
+    says(
+        &folder,
+        "answer tiny set.txt -o some.jsonl --set scoring=choice",
+        &expect![[r#"
         exit 1
         error: answer: --set, --estimate and --prices are for servers: a model in a folder has the settings of its training
-    "#]]);
+    "#]],
+    );
     let config = folder.path().join("tiny/config.json");
     let text = fs::read_to_string(&config).unwrap();
     fs::write(&config, text.replace("LlamaForCausalLM", "GemmaForCausalLM")).unwrap();
-    says(&folder, "answer tiny set.txt -o some.jsonl", &expect![[r#"
+    says(
+        &folder,
+        "answer tiny set.txt -o some.jsonl",
+        &expect![[r#"
         exit 1
         error: tiny/config.json: the architecture is `GemmaForCausalLM`: expected `LlamaForCausalLM` or `Qwen3ForCausalLM`
         hint: serve it with a program that knows it, and answer with the server's address
-    "#]]);
+    "#]],
+    );
     fs::write(&config, text).unwrap();
     fs::remove_file(folder.path().join("tiny/model-00002-of-00002.safetensors")).unwrap();
-    says(&folder, "answer tiny set.txt -o some.jsonl", &expect![[r#"
+    says(
+        &folder,
+        "answer tiny set.txt -o some.jsonl",
+        &expect![[r#"
         exit 1
         error: tiny/model-00002-of-00002.safetensors: damaged checkpoint: the file is missing
         hint: copy the folder again: it needs config.json, tokenizer.json, and model.safetensors or its parts with model.safetensors.index.json
-    "#]]);
+    "#]],
+    );
     fs::write(folder.path().join("tiny/model-00002-of-00002.safetensors"), "").unwrap();
     assert_eq!(files_below(folder.path()), before);
 }
