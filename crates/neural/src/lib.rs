@@ -8,8 +8,8 @@
 //!
 //! | folder | holds |
 //! | --- | --- |
-//! | `layers` | embedding, LSTM, attention over a context, hops, softmax: places in the [`Weights`] and how they compute |
-//! | `networks` | [`LstmLm`], [`LexicalMemory`]: layers put together, and how they score a [`Cloze`] |
+//! | `layers` | embedding, LSTM, attention over a context, hops, halves of a Transformer's block, softmax: places in the [`Weights`] and how they compute |
+//! | `networks` | [`LstmLm`], [`LexicalMemory`], [`Decoder`]: layers put together, and how they score a [`Cloze`] |
 //! | `text` | running text as windows of streams, or runs of words with their memories |
 //!
 //! A [`Network`] is layers and settings; its numbers are in [`Weights`], on a device. Answering needs
@@ -21,6 +21,7 @@ mod error;
 #[cfg(test)]
 mod gradients;
 mod layers;
+mod muon;
 mod network;
 mod networks;
 mod optimiser;
@@ -31,12 +32,15 @@ mod weights;
 pub use answering::{Answering, ClozeNetwork, ClozeScorer};
 pub use error::{Error, Result};
 pub use layers::{
-    Attention, AttentionBuffers, ConvolutionalAttention, Embedding, HopBuffers, Hops, LstmBuffers,
-    LstmLayer, Merge, Order, Sample, SampledSoftmax, Sampler, ScoreBuffers, Softmax,
+    Attention, AttentionBuffers, BlockShape, ConvolutionalAttention, Embedding, HopBuffers, Hops,
+    LstmBuffers, LstmLayer, Merge, Order, Sample, SampledSoftmax, Sampler, ScoreBuffers, Softmax,
     SoftmaxBuffers, States, WithGradient,
 };
 pub use network::{Mode, Network, StepContext};
-pub use networks::{LexicalConfig, LexicalMemory, LstmConfig, LstmLm, Window};
+pub use networks::{
+    Batch, Decoder, DecoderBuffers, DecoderConfig, LexicalConfig, LexicalMemory, LstmConfig,
+    LstmLm, Window,
+};
 pub use optimiser::{Method, Optimiser};
 pub use text::{Cloze, Contexts, Runs, Streams, Text};
 pub use training::{Trainer, Training, TrainingConfig};

@@ -1,9 +1,10 @@
-//! Steps against the gradient, whose norm is clipped: SGD, as in the paper, or AdamW.
+//! Steps against the gradient, whose norm is clipped: SGD, as in the paper, AdamW, or Muon.
 
 use numerics::Table;
-use numerics::device::{Array, Device, Optimise, OptimiserStep, Reals, StepSettings};
+use numerics::device::{Array, Dense, Device, Optimise, OptimiserStep, Reals, StepSettings};
 
 use crate::Result;
+use crate::muon::Muon;
 use crate::weights::{self, Tables, Weights};
 
 /// How parameters follow their gradient.
@@ -17,6 +18,14 @@ pub enum Method {
         decay: f64,
         /// ε, added to the root of the second moment: where gradients are far smaller, steps are too.
         epsilon: f64,
+    },
+    /// Muon (Jordan et al. 2024) for the matrices between hidden states, AdamW with β = (0.9, 0.95) for the
+    /// rest, whose gradient alone is clipped.
+    Muon {
+        /// How fast a parameter decays, times its learning rate.
+        decay: f64,
+        /// The learning rate of AdamW, in terms of that of Muon.
+        adam_rate: f64,
     },
 }
 
@@ -33,28 +42,34 @@ pub struct Optimiser<D: Device> {
     method: Method,
     clip: f64,
     steps: u64,
+    /// How many of the parameters, the first, follow by SGD or AdamW.
+    n: usize,
     /// The encoding of [`StepSettings`].
     settings: Reals<D>,
     moments: Option<Reals<D>>,
+    muon: Option<Muon<D>>,
 }
 
-const BETAS: [f64; 2] = [0.9, 0.999];
 const MOMENTS: &str = "optimiser.moments";
+const MOMENTUM: &str = "optimiser.momentum";
 const STEPS: &str = "optimiser.steps";
 
-impl<D: Optimise> Optimiser<D> {
+impl<D: Dense + Optimise> Optimiser<D> {
     /// Creates an optimiser that clips the norm of the gradient.
     ///
     /// # Errors
     /// If the device has too little memory.
     pub fn new(method: Method, clip: f64, weights: &Weights<D>) -> Result<Self> {
-        let device = &weights.device;
+        let (device, plan) = (&weights.device, weights.plan());
+        let is_muon = matches!(method, Method::Muon { .. }) && plan.n_outer() < plan.len();
+        let n = if is_muon { plan.n_outer() } else { plan.len() };
         let moments = match method {
             Method::Sgd => None,
-            Method::Adam { .. } => Some(device.zeros(2 * weights.values.len())?),
+            Method::Adam { .. } | Method::Muon { .. } => Some(device.zeros(2 * n)?),
         };
+        let muon = is_muon.then(|| Muon::new(device, plan)).transpose()?;
         let settings = device.zeros(StepSettings::FIELDS.len())?;
-        Ok(Self { method, clip, steps: 0, settings, moments })
+        Ok(Self { method, clip, steps: 0, n, settings, moments, muon })
     }
 
     /// The number of steps that were begun.
@@ -68,14 +83,18 @@ impl<D: Optimise> Optimiser<D> {
     /// If the device is lost.
     pub fn begin(&mut self, device: &D, rate: f64) -> Result<()> {
         self.steps += 1;
-        let [epsilon, decay] = match self.method {
-            Method::Sgd => [0.0; 2],
-            Method::Adam { decay, epsilon } => [epsilon, decay],
+        let ([beta_1, beta_2], epsilon, decay, of_rate) = match self.method {
+            Method::Sgd => ([0.0; 2], 0.0, 0.0, 1.0),
+            Method::Adam { decay, epsilon } => ([0.9, 0.999], epsilon, decay, 1.0),
+            Method::Muon { decay, adam_rate } => ([0.9, 0.95], 1e-8, decay, adam_rate),
         };
-        let ([beta_1, beta_2], steps) = (BETAS, self.steps as f64);
+        if let Some(muon) = &mut self.muon {
+            muon.begin(device, [rate, decay], self.steps)?;
+        }
+        let steps = self.steps as f64;
         let settings = StepSettings {
             square: 0.0,
-            rate,
+            rate: rate * of_rate,
             clip: self.clip,
             beta_1,
             beta_2,
@@ -89,13 +108,17 @@ impl<D: Optimise> Optimiser<D> {
 
     /// Changes the weights by their gradients.
     pub fn step(&mut self, weights: &mut Weights<D>, gradients: &Reals<D>) {
-        let Weights { device, values, .. } = weights;
-        device.sum_of_squares(self.settings.slice_mut(0..1), gradients.all());
-        let (gradient, settings) = (gradients.all(), self.settings.all());
-        let step = OptimiserStep { values: values.all_mut(), gradient, settings };
+        let Weights { device, values, .. } = &mut *weights;
+        let gradient = gradients.slice(0..self.n);
+        device.sum_of_squares(self.settings.slice_mut(0..1), gradient);
+        let (values, settings) = (values.slice_mut(0..self.n), self.settings.all());
+        let step = OptimiserStep { values, gradient, settings };
         match &mut self.moments {
             None => device.sgd_step(step),
             Some(moments) => device.adam_step(step, moments.all_mut()),
+        }
+        if let Some(muon) = &mut self.muon {
+            muon.step(weights, gradients);
         }
     }
 
@@ -112,6 +135,10 @@ impl<D: Optimise> Optimiser<D> {
             let table = weights::read(device, moments.all(), moments.len() / 2)?;
             tables.push((MOMENTS.to_owned(), table));
         }
+        if let Some(Muon { momentum, .. }) = &self.muon {
+            let table = weights::read(device, momentum.all(), momentum.len())?;
+            tables.push((MOMENTUM.to_owned(), table));
+        }
         Ok(tables)
     }
 
@@ -125,6 +152,10 @@ impl<D: Optimise> Optimiser<D> {
         if let Some(moments) = &mut self.moments {
             let table = weights::find(tables, MOMENTS, [2, moments.len() / 2])?;
             weights::write(device, moments.all_mut(), table)?;
+        }
+        if let Some(Muon { momentum, .. }) = &mut self.muon {
+            let table = weights::find(tables, MOMENTUM, [1, momentum.len()])?;
+            weights::write(device, momentum.all_mut(), table)?;
         }
         Ok(())
     }

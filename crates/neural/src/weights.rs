@@ -6,6 +6,7 @@
 //!      └──▶ Weights (the numbers, on a device): drawn, or from tables
 //! ```
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use base::seeds::{self, Use};
@@ -23,6 +24,8 @@ pub type Tables = Vec<(String, Table<f32>)>;
 pub enum Initial {
     /// Every number is 0.
     Zero,
+    /// Every number is 1.
+    One,
     /// Uniformly from −x to x.
     Uniform(f64),
     /// From a normal distribution with mean 0 and this deviation.
@@ -32,13 +35,18 @@ pub enum Initial {
 /// A matrix of parameters: its name and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    name: &'static str,
+    name: Cow<'static, str>,
     rows: usize,
     columns: usize,
     start: usize,
 }
 
 impl Parameter {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.rows
@@ -49,7 +57,8 @@ impl Parameter {
         self.columns
     }
 
-    fn range(&self) -> Range<usize> {
+    /// Where its numbers are among those of all parameters.
+    pub(crate) fn range(&self) -> Range<usize> {
         self.start..self.start + self.rows * self.columns
     }
 
@@ -79,22 +88,57 @@ impl Parameter {
 pub struct Plan {
     parameters: Vec<(Parameter, Initial)>,
     len: usize,
+    /// Where the matrices between hidden states begin, if it has any.
+    hidden: Option<usize>,
 }
 
 impl Plan {
     /// Adds a matrix of parameters.
     pub fn add(
         &mut self,
-        name: &'static str,
+        name: impl Into<Cow<'static, str>>,
         [rows, columns]: [usize; 2],
         initial: Initial,
     ) -> Parameter {
-        /// Each begins where a GPU reads fastest.
+        self.add_stacked([(name.into(), rows)], columns, initial)
+    }
+
+    /// Adds several matrices, each below the one before, that layers can use as one.
+    pub fn add_stacked<const N: usize>(
+        &mut self,
+        matrices: [(Cow<'static, str>, usize); N],
+        columns: usize,
+        initial: Initial,
+    ) -> Parameter {
+        /// Each stack begins where a GPU reads fastest.
         const ALIGNMENT: usize = 64;
-        let parameter = Parameter { name, rows, columns, start: self.len };
-        self.len = parameter.range().end.next_multiple_of(ALIGNMENT);
-        self.parameters.push((parameter.clone(), initial));
-        parameter
+        let start = self.len;
+        let name = Cow::Owned(matrices.each_ref().map(|(name, _)| &**name).join(" + "));
+        for (name, rows) in matrices {
+            let parameter = Parameter { name, rows, columns, start: self.len };
+            self.len = parameter.range().end;
+            self.parameters.push((parameter, initial));
+        }
+        let rows = (self.len - start) / columns.max(1);
+        self.len = self.len.next_multiple_of(ALIGNMENT);
+        Parameter { name, rows, columns, start }
+    }
+
+    /// What is added from now on are matrices between hidden states, which [`crate::Method::Muon`] follows in
+    /// a way of its own.
+    pub fn begin_hidden(&mut self) {
+        self.hidden = Some(self.len);
+    }
+
+    /// How many numbers there are before the matrices between hidden states.
+    pub(crate) fn n_outer(&self) -> usize {
+        self.hidden.unwrap_or(self.len)
+    }
+
+    /// The matrices between hidden states.
+    pub(crate) fn hidden(&self) -> impl Iterator<Item = &Parameter> {
+        let first = self.n_outer();
+        self.parameters().filter(move |parameter| parameter.start >= first)
     }
 
     /// The numbers of all parameters, padding included.
@@ -113,18 +157,19 @@ impl Plan {
     }
 
     /// Names, rows and columns.
-    pub fn shapes(&self) -> Vec<(&'static str, usize, usize)> {
-        self.parameters().map(|it| (it.name, it.rows, it.columns)).collect()
+    pub fn shapes(&self) -> Vec<(&str, usize, usize)> {
+        self.parameters().map(|it| (it.name(), it.rows, it.columns)).collect()
     }
 }
 
 impl Initial {
     /// First numbers; each parameter has random numbers of its own.
     fn draw<R: Real>(self, parameter: &Parameter, seed: u64) -> Vec<R> {
-        let Parameter { name, rows, columns, .. } = *parameter;
+        let Parameter { ref name, rows, columns, .. } = *parameter;
         let mut rng = seeds::generator(seed, Use::InitialWeights, &[name]);
         match self {
             Self::Zero => vec![R::ZERO; rows * columns],
+            Self::One => vec![R::ONE; rows * columns],
             Self::Normal(sd) => Table::normal(rows, columns, sd, &mut rng).values().to_vec(),
             Self::Uniform(bound) => {
                 let unit = f64::from(u32::MAX);
@@ -186,7 +231,7 @@ impl<D: Device> Weights<D> {
     pub fn read(&self) -> Result<Tables> {
         let table = |parameter: &Parameter| {
             let table = read(&self.device, parameter.of(&self.values), parameter.columns)?;
-            Ok((parameter.name.to_owned(), table))
+            Ok((parameter.name().to_owned(), table))
         };
         self.plan.parameters().map(table).collect()
     }
@@ -198,7 +243,7 @@ impl<D: Device> Weights<D> {
     pub fn write(&mut self, tables: &Tables) -> Result<()> {
         for parameter in self.plan.parameters() {
             let shape = [parameter.rows, parameter.columns];
-            let table = find(tables, parameter.name, shape)?;
+            let table = find(tables, parameter.name(), shape)?;
             write(&self.device, parameter.of_mut(&mut self.values), table)?;
         }
         Ok(())

@@ -33,7 +33,8 @@ const SIDE_BY_SIDE: usize = 64;
 pub(crate) fn load<F: NetworkFamily>(family: F, saved: &LoadRequest<'_>) -> Result<Arc<dyn Model>> {
     let lexicon = Lexicon::read(saved.folder, family.config().lowercase)?;
     let curve = TrainingCurve::read(saved.folder)?;
-    let shapes = family.network(lexicon.len(), None)?.plan().shapes();
+    let network = family.network(lexicon.len(), None)?;
+    let shapes = network.plan().shapes();
     let tables = weights_file::read_tables(saved.folder, lexicon.words(), &shapes)?;
     let tables = shapes.iter().map(|(name, ..)| (*name).to_owned()).zip(tables).collect();
     let trained = TrainedNetwork { settings: saved.settings.clone(), lexicon, tables, curve };

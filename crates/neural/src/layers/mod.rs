@@ -1,20 +1,30 @@
 //! Layers: places in the weights, the buffers that they need, and their forward and backward passes.
 
+mod blocks;
 mod convolutional_attention;
 mod embedding;
+mod feed_forward;
 mod hop_layout;
 mod hops;
+mod linear;
 mod lstm;
+mod norm;
 mod sampling;
+mod self_attention;
 mod softmax;
 
+pub use blocks::{BlockShape, Places, Scratch};
 pub use convolutional_attention::{
     Attention, AttentionBuffers, ConvolutionalAttention, Merge, Order,
 };
 pub use embedding::Embedding;
+pub use feed_forward::{FeedForward, FeedForwardBuffers};
 pub use hops::{HopBuffers, Hops};
+pub use linear::Linear;
 pub use lstm::{LstmBuffers, LstmLayer, States};
+pub use norm::Norm;
 pub use sampling::{Sample, SampledSoftmax, Sampler};
+pub use self_attention::{AttentionNorms, HeadScores, SelfAttention, SelfAttentionBuffers};
 pub use softmax::{ROWS, ScoreBuffers, Softmax, SoftmaxBuffers};
 
 use numerics::device::{Device, Reals};

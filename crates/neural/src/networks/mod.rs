@@ -1,10 +1,12 @@
 //! The networks: layers put together, and how they score texts with a blank.
 
+mod decoder;
 mod lexical_cloze;
 mod lexical_memory;
 mod lstm_cloze;
 mod lstm_lm;
 mod lstm_scoring;
 
+pub use decoder::{Batch, Decoder, DecoderBuffers, DecoderConfig};
 pub use lexical_memory::{LexicalConfig, LexicalMemory};
 pub use lstm_lm::{LstmConfig, LstmLm, Window};

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! [`Device`] owns memory and captures graphs; the operations are in traits by purpose: [`Dense`],
-//! [`Softmax`], [`Recurrent`], [`Optimise`] and [`Convert`]. [`Backend`] is all that the present networks
-//! need.
+//! [`Softmax`], [`Recurrent`], [`Transformer`], [`Optimise`] and [`Convert`]. [`Backend`] is all that the
+//! present networks need.
 //!
 //! An operation only queues work and returns at once; on a GPU it may fail later. So operations return
 //! nothing, and the next [`Device::read`] reports the first failure since.
@@ -29,7 +29,7 @@ pub use element::Element;
 pub use half::bf16;
 pub use operations::{
     Accumulate, Backend, Convert, Dense, Lstm, NO_TARGET, Optimise, OptimiserStep, Recurrent,
-    Softmax, Targets, Trace,
+    RmsNorm, Rotation, Softmax, Targets, Trace, Transformer,
 };
 pub use optimiser::StepSettings;
 pub use slice::{Array, DeviceMatrix, DeviceMatrixMut, Layout, Slice, SliceMut};

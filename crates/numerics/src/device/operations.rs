@@ -10,9 +10,9 @@ use crate::Result;
 pub const NO_TARGET: u32 = u32::MAX;
 
 /// All operations of the present networks.
-pub trait Backend: Dense + Softmax + Recurrent + Optimise {}
+pub trait Backend: Dense + Softmax + Recurrent + Transformer + Optimise {}
 
-impl<D: Dense + Softmax + Recurrent + Optimise> Backend for D {}
+impl<D: Dense + Softmax + Recurrent + Transformer + Optimise> Backend for D {}
 
 /// The factors of a product `into = beta · into + alpha · left · right`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -197,12 +197,62 @@ pub trait Recurrent: Device {
     );
 }
 
+/// What the blocks of a Transformer have beside products and softmax.
+pub trait Transformer: Device {
+    /// Each row by its root mean square (Zhang & Sennrich 2019): `into = scale ∘ from / √(mean from² + ε)`.
+    ///
+    /// # Shapes
+    /// `scale` n, `into` and `from` m × n; a batch lies side by side.
+    fn rms_norm(&self, into: DeviceMatrixMut<'_, Reals<Self>>, norm: RmsNorm<'_, Reals<Self>>);
+
+    /// Its gradients, given that of its results: `into = beta · into + ∂from`, and ∂scale is replaced.
+    ///
+    /// # Shapes
+    /// As in [`Transformer::rms_norm`].
+    fn rms_norm_backward(
+        &self,
+        into: (DeviceMatrixMut<'_, Reals<Self>>, f64),
+        scale: SliceMut<'_, Reals<Self>>,
+        norm: RmsNorm<'_, Reals<Self>>,
+        gradient: DeviceMatrix<'_, Reals<Self>>,
+    );
+
+    /// Rotary positions (Su et al. 2021), in place: in each part of a row, the numbers j and j + dim / 2 are
+    /// turned by the angle of the row's position and of j.
+    fn rotate(&self, values: SliceMut<'_, Reals<Self>>, rotation: Rotation<'_, Reals<Self>>);
+
+    /// `into = silu(gate) ∘ up` (Shazeer 2020), with silu(x) = x / (1 + e⁻ˣ).
+    ///
+    /// # Shapes
+    /// `into` m × n; `from` m × 2n, the gates of a row before its other half.
+    fn swiglu(&self, into: SliceMut<'_, Reals<Self>>, from: Slice<'_, Reals<Self>>, columns: usize);
+
+    /// Its gradient: `into = ∂from`, given that of its results.
+    ///
+    /// # Shapes
+    /// `into` and `from` m × 2n, `gradient` m × n.
+    fn swiglu_backward(
+        &self,
+        into: SliceMut<'_, Reals<Self>>,
+        from: Slice<'_, Reals<Self>>,
+        gradient: Slice<'_, Reals<Self>>,
+        columns: usize,
+    );
+}
+
 /// Steps of optimisers, which change parameters in place.
 pub trait Optimise: Device {
     /// Writes Σ x² into the one number of `into`: the first of the encoded settings.
     fn sum_of_squares(&self, into: SliceMut<'_, Reals<Self>>, from: Slice<'_, Reals<Self>>);
 
-    /// A step of SGD: `values −= rate · min(1, clip / √square) · gradient`.
+    /// Divides each row by its Euclidean norm.
+    fn unit_rows(&self, values: SliceMut<'_, Reals<Self>>, columns: usize);
+
+    /// Nesterov's momentum, as a mean of gradients: `momentum = β₁ · momentum + (1 − β₁) · gradient`, then
+    /// `values = β₁ · momentum + (1 − β₁) · gradient`.
+    fn momentum(&self, step: OptimiserStep<'_, Reals<Self>>, momentum: SliceMut<'_, Reals<Self>>);
+
+    /// A step of SGD: `values −= rate · (min(1, clip / √square) · gradient + decay · values)`.
     fn sgd_step(&self, step: OptimiserStep<'_, Reals<Self>>);
 
     /// A step of AdamW (Kingma & Ba 2015; Loshchilov & Hutter 2019) on the clipped gradient.
@@ -228,6 +278,44 @@ pub struct Targets<'a, I> {
     pub columns: Slice<'a, I>,
     /// What the gradient of each row is multiplied by.
     pub scale: f64,
+}
+
+/// What is normalised, and how.
+#[derive(Debug)]
+pub struct RmsNorm<'a, A> {
+    /// The rows that are normalised.
+    pub from: DeviceMatrix<'a, A>,
+    /// What each column is multiplied by.
+    pub scale: Slice<'a, A>,
+}
+
+impl<A> RmsNorm<'_, A> {
+    /// ε, as Llama and Qwen3 have it.
+    pub const EPSILON: f64 = 1e-6;
+}
+
+/// By what rows are turned.
+#[derive(Debug)]
+pub struct Rotation<'a, A> {
+    /// For each position the cosines of its angles, then their sines: positions × dim.
+    pub angles: Slice<'a, A>,
+    /// Numbers in a part of a row.
+    pub dim: usize,
+    /// Numbers in a row; row i has position i modulo the number of positions.
+    pub columns: usize,
+    /// Turned back: the gradient of turning.
+    pub is_backward: bool,
+}
+
+impl<A> Rotation<'_, A> {
+    /// The checked numbers of a row and of each of its parts.
+    pub(super) fn check(&self, len: usize) -> [usize; 2] {
+        let Self { dim, columns, .. } = *self;
+        let is_whole = |len: usize, part: usize| part > 0 && len.is_multiple_of(part);
+        let is_even = dim.is_multiple_of(2) && is_whole(self.angles.len, dim);
+        assert!(is_even && is_whole(columns, dim) && is_whole(len, columns), "parts of rows");
+        [columns, dim]
+    }
 }
 
 /// What a step of an optimiser changes, and by what.

@@ -115,6 +115,15 @@ impl<'a, A> SliceMut<'a, A> {
         SliceMut { array: self.array, start: self.start + range.start, len: range.len() }
     }
 
+    /// Keeps a range of it.
+    ///
+    /// # Panics
+    /// If the range reaches beyond the end.
+    pub fn cut(self, range: Range<usize>) -> Self {
+        check(&range, self.len);
+        Self { start: self.start + range.start, len: range.len(), ..self }
+    }
+
     /// Borrows all of it again.
     pub fn reborrow(&mut self) -> SliceMut<'_, A> {
         self.slice_mut(0..self.len)
@@ -243,4 +252,15 @@ pub(super) fn one_by_one<A>(
     let [shape, other] = layouts.map(|layout| [layout.rows, layout.columns, layout.batch]);
     assert!(shape == other && shape[2] == 1 && !from.is_transposed, "{layouts:?}");
     layouts
+}
+
+/// Checks matrices of one shape whose batches lie side by side, each row with the columns of a norm.
+pub(super) fn side_by_side(layouts: &[Layout], columns: usize) {
+    for layout in layouts {
+        let Layout { rows, batch, row_stride, batch_stride, .. } = *layout;
+        let is_within = batch <= 1 || (batch - 1) * batch_stride + columns <= row_stride;
+        let shape = [layout.columns, rows, batch];
+        let expected = [columns, layouts[0].rows, layouts[0].batch];
+        assert!(shape == expected && is_within && row_stride > 0, "{layouts:?}");
+    }
 }

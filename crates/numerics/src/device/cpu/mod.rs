@@ -5,6 +5,7 @@ mod lstm;
 mod optimise;
 mod rows;
 mod softmax;
+mod transformer;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -14,10 +15,11 @@ use half::slice::HalfFloatSliceExt as _;
 use rayon::prelude::*;
 
 use super::product;
-use super::slice::{one_by_one, shape_of_product};
+use super::slice::{one_by_one, shape_of_product, side_by_side};
 use super::{
     Accumulate, Array, Convert, Dense, Device, DeviceMatrix, DeviceMatrixMut, Element, Lstm,
-    Optimise, OptimiserStep, Recurrent, Slice, SliceMut, Softmax, Targets, Trace, bf16,
+    Optimise, OptimiserStep, Recurrent, RmsNorm, Rotation, Slice, SliceMut, Softmax, Targets,
+    Trace, Transformer, bf16,
 };
 use crate::sparse::pages::Pages;
 use crate::{Error, Real, Result};
@@ -274,9 +276,62 @@ impl<R: Real> Recurrent for Cpu<R> {
     }
 }
 
+impl<R: Real> Transformer for Cpu<R> {
+    fn rms_norm(&self, into: DeviceMatrixMut<'_, Pages<R>>, norm: RmsNorm<'_, Pages<R>>) {
+        side_by_side(&[into.layout, norm.from.layout], norm.scale.len);
+        let from = (norm.from.slice.get(), norm.from.layout);
+        transformer::rms_norm((into.slice.get(), into.layout), from, norm.scale.get());
+    }
+
+    fn rms_norm_backward(
+        &self,
+        (into, beta): (DeviceMatrixMut<'_, Pages<R>>, f64),
+        scale: SliceMut<'_, Pages<R>>,
+        norm: RmsNorm<'_, Pages<R>>,
+        gradient: DeviceMatrix<'_, Pages<R>>,
+    ) {
+        side_by_side(&[into.layout, norm.from.layout, gradient.layout], norm.scale.len);
+        let from = (norm.from.slice.get(), norm.from.layout, norm.scale.get());
+        let into = (into.slice.get(), into.layout, R::from_f64(beta));
+        let gradient = (gradient.slice.get(), gradient.layout);
+        transformer::rms_norm_backward(into, scale.get(), from, gradient);
+    }
+
+    fn rotate(&self, values: SliceMut<'_, Pages<R>>, rotation: Rotation<'_, Pages<R>>) {
+        let shape = rotation.check(values.len);
+        let sign = if rotation.is_backward { -R::ONE } else { R::ONE };
+        transformer::rotate(values.get(), rotation.angles.get(), shape, sign);
+    }
+
+    fn swiglu(&self, into: SliceMut<'_, Pages<R>>, from: Slice<'_, Pages<R>>, columns: usize) {
+        assert_eq!(from.len, 2 * into.len, "a gate for each number");
+        transformer::swiglu(into.get(), from.get(), columns);
+    }
+
+    fn swiglu_backward(
+        &self,
+        into: SliceMut<'_, Pages<R>>,
+        from: Slice<'_, Pages<R>>,
+        gradient: Slice<'_, Pages<R>>,
+        columns: usize,
+    ) {
+        assert_eq!((into.len, from.len), (2 * gradient.len, 2 * gradient.len), "a gate for each");
+        transformer::swiglu_backward(into.get(), from.get(), gradient.get(), columns);
+    }
+}
+
 impl<R: Real> Optimise for Cpu<R> {
     fn sum_of_squares(&self, into: SliceMut<'_, Pages<R>>, from: Slice<'_, Pages<R>>) {
         into.get()[0] = R::from_f64(optimise::sum_of_squares(from.get()));
+    }
+
+    fn unit_rows(&self, values: SliceMut<'_, Pages<R>>, columns: usize) {
+        optimise::unit_rows(values.get(), columns);
+    }
+
+    fn momentum(&self, step: OptimiserStep<'_, Pages<R>>, momentum: SliceMut<'_, Pages<R>>) {
+        let (gradient, settings) = (step.gradient.get(), step.settings.get());
+        optimise::momentum(step.values.get(), momentum.get(), gradient, settings);
     }
 
     fn sgd_step(&self, step: OptimiserStep<'_, Pages<R>>) {

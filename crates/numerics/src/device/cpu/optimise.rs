@@ -16,8 +16,37 @@ pub fn sgd_step<R: Real>(values: &mut [R], gradient: &[R], settings: &[R]) {
     assert_eq!(values.len(), gradient.len(), "a gradient for each value");
     let settings = StepSettings::decode(settings);
     let scale = -settings.rate * settings.shrink();
+    let kept = R::ONE - settings.rate * settings.decay;
     let blocks = values.par_chunks_mut(BLOCK).zip(gradient.par_chunks(BLOCK));
-    blocks.for_each(|(values, gradient)| axpy(scale, gradient, values));
+    blocks.for_each(|(values, gradient)| {
+        values.iter_mut().for_each(|value| *value = *value * kept);
+        axpy(scale, gradient, values);
+    });
+}
+
+pub fn unit_rows<R: Real>(values: &mut [R], columns: usize) {
+    for row in values.chunks_mut(columns.max(1)) {
+        let norm = R::from_f64(sum_of_squares(row).sqrt().max(f64::from(f32::MIN_POSITIVE)));
+        row.par_chunks_mut(BLOCK).for_each(|block| {
+            block.iter_mut().for_each(|value| *value = *value / norm);
+        });
+    }
+}
+
+pub fn momentum<R: Real>(values: &mut [R], momentum: &mut [R], gradient: &[R], settings: &[R]) {
+    assert_eq!((values.len(), momentum.len()), (gradient.len(), gradient.len()), "as many numbers");
+    let beta = StepSettings::decode(settings).beta_1;
+    let mix = |a: R, b: R| beta * a + (R::ONE - beta) * b;
+    let blocks = values
+        .par_chunks_mut(BLOCK)
+        .zip(momentum.par_chunks_mut(BLOCK))
+        .zip(gradient.par_chunks(BLOCK));
+    blocks.for_each(|((values, momentum), gradient)| {
+        for ((value, momentum), &gradient) in values.iter_mut().zip(momentum).zip(gradient) {
+            *momentum = mix(*momentum, gradient);
+            *value = mix(*momentum, gradient);
+        }
+    });
 }
 
 pub fn adam_step<R: Real>(values: &mut [R], moments: &mut [R], gradient: &[R], settings: &[R]) {

@@ -1,0 +1,466 @@
+//! A Transformer that continues text: pieces of words → the next piece of each. Its layout, names and formulas
+//! are those of Qwen3 (Yang et al. 2025), with one embedding for input and output, so that other programs load
+//! what was learnt as it is.
+//!
+//! ```text
+//! pieces ──embedding──▶ stream ──dropout──▶ blocks { attention, feed-forward } ──norm──▶ softmax (tied)
+//! ```
+
+use numerics::device::{Array, Backend, Device, Indices, Reals, Slice, Targets};
+
+use crate::Result;
+use crate::layers::{
+    AttentionNorms, BlockShape, Embedding, FeedForward, FeedForwardBuffers, HeadScores, Norm,
+    Places, Scratch, SelfAttention, SelfAttentionBuffers, Softmax, SoftmaxBuffers,
+};
+use crate::network::{Mode, Network, StepContext};
+use crate::weights::{Initial, Plan, Weights};
+
+/// The settings of a decoder.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DecoderConfig {
+    /// Pieces in the vocabulary.
+    pub n_pieces: usize,
+    /// Blocks.
+    pub layers: usize,
+    /// Their shape; `head_dim` is even.
+    pub block: BlockShape,
+    /// The base of rotary positions; usually 10,000.
+    pub rotary_base: f64,
+    /// The probability that a number is set to 0 in an embedding, in what heads read, and in the hidden
+    /// numbers of a feed-forward layer.
+    pub dropout: f64,
+}
+
+/// Some rows of running text, all of the same length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Batch {
+    /// How many rows there are.
+    pub rows: usize,
+    /// Rows × length.
+    pub pieces: Vec<u32>,
+    /// The piece after each, or [`numerics::device::NO_TARGET`].
+    pub targets: Vec<u32>,
+}
+
+impl Batch {
+    fn shape(&self) -> [usize; 2] {
+        [self.rows, self.pieces.len() / self.rows.max(1)]
+    }
+}
+
+/// A decoder: its layers and where their parameters are.
+#[derive(Clone, Debug)]
+pub struct Decoder {
+    plan: Plan,
+    embedding: Embedding,
+    blocks: Vec<Block>,
+    norm: Norm,
+    softmax: Softmax,
+    config: DecoderConfig,
+}
+
+#[derive(Clone, Debug)]
+struct Block {
+    attention: SelfAttention,
+    feed_forward: FeedForward,
+}
+
+/// What a batch needs on the device.
+#[derive(Debug)]
+pub struct DecoderBuffers<D: Device> {
+    pieces: Indices<D>,
+    targets: Indices<D>,
+    losses: Reals<D>,
+    places: Places<D>,
+    /// What blocks add to.
+    stream: Reals<D>,
+    /// Of each block; where nothing is learnt all use the same ones.
+    blocks: Vec<BlockBuffers<Reals<D>>>,
+    scores: HeadScores<Reals<D>>,
+    outputs: Reals<D>,
+    softmax: SoftmaxBuffers<D>,
+    learning: Option<Learning<Reals<D>>>,
+}
+
+#[derive(Debug)]
+struct BlockBuffers<A> {
+    attention: SelfAttentionBuffers<A>,
+    feed_forward: FeedForwardBuffers<A>,
+}
+
+/// Gradients of the stream and of the outputs, and scratch space.
+#[derive(Debug)]
+struct Learning<A> {
+    stream: A,
+    outputs: A,
+    scratch: Scratch<A>,
+}
+
+impl Decoder {
+    /// Plans a network.
+    pub fn new(config: DecoderConfig) -> Self {
+        let DecoderConfig { n_pieces, layers, block: shape, .. } = config;
+        let mut plan = Plan::default();
+        let (name, initial) = ("model.embed_tokens.weight", Initial::Normal(0.02));
+        let embedding = Embedding::plan(&mut plan, name, [n_pieces, shape.width], initial);
+        let softmax = Softmax { table: embedding.table.clone(), bias: None };
+        let names: Vec<String> = (0..layers).map(|n| format!("model.layers.{n}")).collect();
+        let mut norms_of = |layer: &String| {
+            let attention = AttentionNorms::plan(&mut plan, layer, shape);
+            let name = format!("{layer}.post_attention_layernorm.weight");
+            (attention, Norm::plan(&mut plan, name, shape.width))
+        };
+        let norms: Vec<(AttentionNorms, Norm)> = names.iter().map(&mut norms_of).collect();
+        let norm = Norm::plan(&mut plan, "model.norm.weight".to_owned(), shape.width);
+        plan.begin_hidden();
+        let block = |(layer, (attention, feed_forward)): (&String, (AttentionNorms, Norm))| Block {
+            attention: SelfAttention::plan(&mut plan, layer, attention, shape),
+            feed_forward: FeedForward::plan(&mut plan, layer, feed_forward, shape),
+        };
+        let blocks = names.iter().zip(norms).map(block).collect();
+        Self { plan, embedding, blocks, norm, softmax, config }
+    }
+
+    /// The settings that it was planned with.
+    pub fn config(&self) -> &DecoderConfig {
+        &self.config
+    }
+}
+
+/// The numbers of dropout's masks: of the embedding, then two of each block.
+fn masks(block: usize) -> [u32; 2] {
+    [1, 2].map(|half| 2 * block as u32 + half)
+}
+
+impl Network for Decoder {
+    type Batch = Batch;
+    type Buffers<D: Backend> = DecoderBuffers<D>;
+
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn buffers<D: Backend>(
+        &self,
+        device: &D,
+        batch: &Batch,
+        mode: Mode,
+    ) -> Result<DecoderBuffers<D>> {
+        let (n, shape, is_learning) = (batch.pieces.len(), self.config.block, mode == Mode::Train);
+        let DecoderConfig { rotary_base, dropout, .. } = self.config;
+        let dropout = if is_learning { dropout } else { 0.0 };
+        let rotary = (shape.head_dim, rotary_base);
+        let distinct = if is_learning { self.blocks.len() } else { 1 };
+        let blocks = self.blocks.iter().take(distinct).map(|block| {
+            Ok(BlockBuffers {
+                attention: block.attention.buffers(device, n, is_learning)?,
+                feed_forward: block.feed_forward.buffers(device, n, is_learning)?,
+            })
+        });
+        let learning = || -> Result<Learning<Reals<D>>> {
+            Ok(Learning {
+                stream: device.zeros(n * shape.width)?,
+                outputs: device.zeros(n * shape.width)?,
+                scratch: Scratch::new(|len| Ok(device.zeros(len)?), n, shape)?,
+            })
+        };
+        Ok(DecoderBuffers {
+            pieces: device.zeros(n)?,
+            targets: device.zeros(n)?,
+            losses: device.zeros(n)?,
+            places: Places::new(device, batch.shape(), rotary, dropout)?,
+            stream: device.zeros(n * shape.width)?,
+            blocks: blocks.collect::<Result<_>>()?,
+            scores: SelfAttention::scores(device, batch.shape(), is_learning)?,
+            outputs: device.zeros(n * shape.width)?,
+            softmax: self.softmax.buffers(device, None, n)?,
+            learning: is_learning.then(learning).transpose()?,
+        })
+    }
+
+    fn fits<D: Backend>(&self, buffers: &DecoderBuffers<D>, batch: &Batch) -> bool {
+        [buffers.places.rows, buffers.places.length] == batch.shape()
+    }
+
+    fn upload<D: Backend>(
+        &self,
+        device: &D,
+        batch: &Batch,
+        step: StepContext,
+        buffers: &mut DecoderBuffers<D>,
+    ) -> Result<()> {
+        device.write(buffers.pieces.all_mut(), &batch.pieces)?;
+        device.write(buffers.targets.all_mut(), &batch.targets)?;
+        Ok(device.write(buffers.places.dropout_key.all_mut(), &step.dropout_key)?)
+    }
+
+    fn forward<D: Backend>(&self, weights: &Weights<D>, buffers: &mut DecoderBuffers<D>) {
+        let width = self.config.block.width;
+        let DecoderBuffers { pieces, places, stream, blocks, scores, outputs, .. } = buffers;
+        self.embedding.forward(weights, pieces.all(), stream.all_mut());
+        places.drop(&weights.device, stream, 0);
+        let n_distinct = blocks.len();
+        for (number, block) in self.blocks.iter().enumerate() {
+            let BlockBuffers { attention, feed_forward } = &mut blocks[number % n_distinct];
+            let [first, second] = masks(number);
+            block.attention.forward(weights, stream, attention, (places, scores, first));
+            block.feed_forward.forward(weights, stream, feed_forward, (places, second));
+        }
+        self.norm.forward(weights, outputs.all_mut().rows_of(width), stream.all().rows_of(width));
+    }
+
+    fn backward<D: Backend>(
+        &self,
+        weights: &Weights<D>,
+        gradients: &mut Reals<D>,
+        buffers: &mut DecoderBuffers<D>,
+    ) {
+        let (device, width) = (&weights.device, self.config.block.width);
+        let DecoderBuffers { pieces, targets, losses, places, .. } = buffers;
+        let DecoderBuffers { stream, blocks, scores, outputs, softmax, learning, .. } = buffers;
+        let Some(Learning { stream: gradient, outputs: of_outputs, scratch }) = learning else {
+            unreachable!("buffers for learning")
+        };
+        // Chosen: the mean over all places, whether they have a target or not.
+        let targets = Targets { columns: targets.all(), scale: 1.0 / places.n() as f64 };
+        let inputs = (outputs.all(), of_outputs.all_mut());
+        self.softmax.learn(weights, gradients, softmax, inputs, (targets, losses.all_mut()));
+        let read = [stream.all(), of_outputs.all()].map(|rows| rows.rows_of(width));
+        self.norm.backward(weights, gradients, (gradient.all_mut().rows_of(width), 0.0), read);
+        for (number, block) in self.blocks.iter().enumerate().rev() {
+            let BlockBuffers { attention, feed_forward } = &blocks[number];
+            let [first, second] = masks(number);
+            let with = (weights, &mut *gradients);
+            block.feed_forward.backward(with, gradient, feed_forward, (places, scratch, second));
+            let with = (weights, &mut *gradients);
+            let places = (&*places, &mut *scores, first);
+            block.attention.backward(with, gradient, attention, places, scratch);
+        }
+        places.drop(device, gradient, 0);
+        self.embedding.backward(device, gradients, pieces.all(), gradient.all());
+    }
+
+    fn evaluate<D: Backend>(&self, weights: &Weights<D>, buffers: &mut DecoderBuffers<D>) {
+        let DecoderBuffers { targets, losses, outputs, softmax, .. } = buffers;
+        let SoftmaxBuffers::Full(scores) = softmax else { unreachable!("no samples are learnt") };
+        let chosen = (targets.all(), losses.all_mut());
+        self.softmax.log_probs(weights, scores, outputs.all(), chosen);
+    }
+
+    fn losses<'a, D: Backend>(&self, buffers: &'a DecoderBuffers<D>) -> Slice<'a, Reals<D>> {
+        buffers.losses.all()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use numerics::device::{Cpu, NO_TARGET};
+    use numerics::testing::cpu_with_memory;
+
+    use super::*;
+    use crate::gradients::{some_numbers, worst_gradient_error};
+    use crate::{Method, Tables, Trainer, Training, TrainingConfig};
+
+    const BLOCK: BlockShape = BlockShape { width: 6, heads: 2, head_dim: 4, feed_forward: 5 };
+
+    fn config() -> DecoderConfig {
+        let rotary_base = 100.0;
+        DecoderConfig { n_pieces: 11, layers: 2, block: BLOCK, rotary_base, dropout: 0.0 }
+    }
+
+    fn muon() -> TrainingConfig {
+        let method = Method::Muon { decay: 0.1, adam_rate: 0.75 };
+        TrainingConfig { method, clip: 1.0, seed: 3 }
+    }
+
+    /// Three rows of four pieces; a target is missing.
+    fn batch() -> Batch {
+        Batch {
+            rows: 3,
+            pieces: vec![1, 4, 10, 2, 4, 0, 3, 9, 1, 4, 4, 7],
+            targets: vec![4, 10, 2, 5, 0, NO_TARGET, 9, 4, 4, 4, 7, 8],
+        }
+    }
+
+    /// Weights of which none is 0 or 1, as those of the outputs and of the norms are at first.
+    fn weights(network: &Decoder) -> Weights<Cpu<f64>> {
+        let device = Cpu::<f64>::default();
+        let mut weights = Weights::initial(&device, network.plan(), 3).unwrap();
+        for parameter in network.plan().parameters() {
+            let mut values = device.read(parameter.of(&weights.values)).unwrap();
+            let added = some_numbers(values.len() + 1);
+            values.iter_mut().zip(&added[1..]).for_each(|(value, added)| *value += 0.4 * added);
+            device.write(parameter.of_mut(&mut weights.values), &values).unwrap();
+        }
+        weights
+    }
+
+    fn gradient_error(config: DecoderConfig) -> f64 {
+        let (device, batch, network) = (Cpu::<f64>::default(), batch(), Decoder::new(config));
+        let step = StepContext { number: 0, dropout_key: [17, 4] };
+        worst_gradient_error(&mut weights(&network), |weights, gradients| {
+            let mut buffers = network.buffers(&device, &batch, Mode::Train).unwrap();
+            network.upload(&device, &batch, step, &mut buffers).unwrap();
+            network.forward(weights, &mut buffers);
+            network.backward(weights, gradients, &mut buffers);
+            let losses = device.read(network.losses(&buffers)).unwrap();
+            losses.iter().sum::<f64>() / 12.0
+        })
+    }
+
+    #[test]
+    fn gradients_are_those_of_central_differences() {
+        let errors =
+            [gradient_error(config()), gradient_error(DecoderConfig { dropout: 0.3, ..config() })];
+        assert!(errors.iter().all(|&error| error < 1e-6), "{errors:?}");
+    }
+
+    fn losses(network: &Decoder, batch: &Batch, mode: Mode) -> Vec<f64> {
+        let (device, weights) = (Cpu::<f64>::default(), weights(network));
+        let mut buffers = network.buffers(&device, batch, mode).unwrap();
+        network.upload(&device, batch, StepContext::default(), &mut buffers).unwrap();
+        network.forward(&weights, &mut buffers);
+        match mode {
+            Mode::Evaluate => network.evaluate(&weights, &mut buffers),
+            Mode::Train => {
+                let mut gradients = device.zeros(network.plan().len()).unwrap();
+                network.backward(&weights, &mut gradients, &mut buffers);
+            }
+        }
+        device.read(network.losses(&buffers)).unwrap()
+    }
+
+    /// Learning has buffers for each block, evaluating the same ones for all.
+    #[test]
+    fn what_is_evaluated_is_what_is_learnt() {
+        let network = Decoder::new(config());
+        let [learnt, evaluated] =
+            [Mode::Train, Mode::Evaluate].map(|mode| losses(&network, &batch(), mode));
+        for (loss, log_prob) in learnt.iter().zip(&evaluated) {
+            assert!((loss + log_prob).abs() < 1e-12, "{loss} {log_prob}");
+        }
+    }
+
+    #[test]
+    fn no_piece_sees_those_after_it_or_another_row() {
+        let (network, whole) = (Decoder::new(config()), batch());
+        let mut changed = whole.clone();
+        changed.pieces[6] = 8;
+        let [before, after] =
+            [&whole, &changed].map(|batch| losses(&network, batch, Mode::Evaluate));
+        let differ: Vec<usize> = (0..12).filter(|&i| before[i] != after[i]).collect();
+        assert_eq!(differ, [6, 7]);
+    }
+
+    #[test]
+    fn the_parameters_have_the_names_and_shapes_of_qwen3() {
+        let network = Decoder::new(DecoderConfig { layers: 1, ..config() });
+        let expected = expect_test::expect![[r#"
+            model.embed_tokens.weight 11 × 6
+            model.layers.0.input_layernorm.weight 1 × 6
+            model.layers.0.self_attn.q_norm.weight 1 × 4
+            model.layers.0.self_attn.k_norm.weight 1 × 4
+            model.layers.0.post_attention_layernorm.weight 1 × 6
+            model.norm.weight 1 × 6
+            model.layers.0.self_attn.q_proj.weight 8 × 6
+            model.layers.0.self_attn.k_proj.weight 8 × 6
+            model.layers.0.self_attn.v_proj.weight 8 × 6
+            model.layers.0.self_attn.o_proj.weight 6 × 8
+            model.layers.0.mlp.gate_proj.weight 5 × 6
+            model.layers.0.mlp.up_proj.weight 5 × 6
+            model.layers.0.mlp.down_proj.weight 6 × 5
+        "#]];
+        let line = |(name, rows, columns)| format!("{name} {rows} × {columns}\n");
+        expected.assert_eq(&network.plan().shapes().into_iter().map(line).collect::<String>());
+    }
+
+    /// A text in which a piece and the one before it say which follows.
+    fn batches(n: usize) -> Vec<Batch> {
+        let batch = |first: usize| {
+            let piece = |row: usize, place: usize| ((place * place + row) % 11) as u32;
+            let places = (0..6).flat_map(|row| (0..8).map(move |place| (first + row, place)));
+            Batch {
+                rows: 6,
+                pieces: places.clone().map(|(row, place)| piece(row, place)).collect(),
+                targets: places.map(|(row, place)| piece(row, place + 1)).collect(),
+            }
+        };
+        (0..n).map(batch).collect()
+    }
+
+    fn training(config: DecoderConfig, training: TrainingConfig) -> Training<Cpu<f32>, Decoder> {
+        Training::new(&Cpu::default(), Decoder::new(config), training).unwrap()
+    }
+
+    #[test]
+    fn what_follows_by_rule_is_learnt_by_each_method() {
+        let block = BlockShape { width: 16, heads: 2, head_dim: 8, feed_forward: 32 };
+        let config = DecoderConfig { block, ..config() };
+        let adam = TrainingConfig { method: Method::adam(0.01), ..muon() };
+        for (method, rate) in [(muon(), 0.03), (adam, 0.01)] {
+            let mut training = training(config, method);
+            for batch in batches(150) {
+                training.step(&batch, rate).unwrap();
+            }
+            let loss = training.loss(&batches(1)[0]).unwrap() / 48.0;
+            // The first place of a row cannot be known, half of the others by what came before.
+            assert!(loss < 0.5, "{method:?}: {loss}");
+        }
+    }
+
+    fn bytes(tables: Tables) -> Vec<(String, Vec<u32>)> {
+        let bits =
+            |table: &numerics::Table<f32>| table.values().iter().map(|v| v.to_bits()).collect();
+        tables.iter().map(|(name, table)| (name.clone(), bits(table))).collect()
+    }
+
+    #[test]
+    fn training_resumes_after_a_stop_as_if_there_had_been_none() {
+        let new = || training(DecoderConfig { dropout: 0.2, ..config() }, muon());
+        let (mut whole, mut before, mut after) = (new(), new(), new());
+        let batches = batches(6);
+        for batch in &batches {
+            whole.step(batch, 0.01).unwrap();
+            // An evaluation in between changes nothing.
+            whole.loss(&batches[0]).unwrap();
+        }
+        for batch in &batches[..3] {
+            before.step(batch, 0.01).unwrap();
+        }
+        after.restore(&before.checkpoint().unwrap()).unwrap();
+        for batch in &batches[3..] {
+            after.step(batch, 0.01).unwrap();
+        }
+        assert_eq!(bytes(whole.checkpoint().unwrap()), bytes(after.checkpoint().unwrap()));
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_bytes() {
+        let checkpoint = |n_threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+            pool.install(|| {
+                let block = BlockShape { width: 60, heads: 2, head_dim: 32, feed_forward: 90 };
+                let mut training =
+                    training(DecoderConfig { n_pieces: 3000, block, ..config() }, muon());
+                for batch in batches(3) {
+                    training.step(&batch, 0.01).unwrap();
+                }
+                bytes(training.checkpoint().unwrap())
+            })
+        };
+        assert_eq!(checkpoint(1), checkpoint(3));
+    }
+
+    #[test]
+    fn too_little_memory_is_an_error_that_says_how_much_is_needed() {
+        let device = cpu_with_memory::<f32>(500_000);
+        let mut training = Training::new(&device, Decoder::new(config()), muon()).unwrap();
+        let n = 1 << 17;
+        let batch = Batch { rows: n / 128, pieces: vec![1; n], targets: vec![2; n] };
+        let error = training.step(&batch, 0.1).unwrap_err();
+        assert!(error.to_string().starts_with("CPU: out of memory: "), "{error}");
+        assert_eq!(error.remedy(), Some(base::Remedy::UseLessMemory { is_gpu: false }));
+        training.step(&batches(1)[0], 0.1).unwrap();
+    }
+}
