@@ -20,9 +20,9 @@ fn networks_learn_on_the_gpu_what_they_learn_on_the_cpu() {
 #[cfg(feature = "cuda")]
 mod networks {
     use goldilocks_neural::{
-        Attention, Cloze, ClozeScorer as _, Contexts, Initial, LexicalConfig, LexicalMemory,
-        LstmConfig, LstmLm, Merge, Method, Result, Runs, Sampler, Trainer, Training,
-        TrainingConfig, Window,
+        Attention, Batch, BlockShape, Cloze, ClozeScorer as _, Contexts, Decoder, DecoderConfig,
+        Initial, LexicalConfig, LexicalMemory, LstmConfig, LstmLm, Merge, Method, Result, Runs,
+        Sampler, Trainer, Training, TrainingConfig, Window,
     };
     use numerics::device::{Backend, Cpu, Cuda, NO_TARGET};
 
@@ -236,6 +236,55 @@ mod networks {
         ];
         let failures: Vec<String> =
             cases.iter().filter_map(|case| compare!(cuda, *case, lexical_losses)).collect();
+        assert!(failures.is_empty(), "{failures:#?}");
+    }
+
+    /// The losses of ten steps of a decoder, and of batches that are only evaluated.
+    fn decoder_losses<D: Backend>(device: &D, case: &Case<Decoder>) -> Result<Vec<f64>> {
+        let mut network = training(device, case, 1.0)?;
+        let length = case.size;
+        let batch = |first: usize| {
+            let places = (0..5).flat_map(|row| (0..length).map(move |place| (first + place, row)));
+            let target = |(t, b)| if (t + b) % 13 == 0 { NO_TARGET } else { word(t + 1, b) };
+            Batch {
+                rows: 5,
+                pieces: places.clone().map(|(t, b)| word(t, b)).collect(),
+                targets: places.map(target).collect(),
+            }
+        };
+        let mut losses: Vec<f64> =
+            (0..10).map(|n| network.step(&batch(7 * n), case.rate)).collect::<Result<_>>()?;
+        for first in 60..64 {
+            losses.push(network.loss(&batch(first))?);
+        }
+        Ok(losses)
+    }
+
+    #[test]
+    fn the_decoder_learns_on_the_gpu_what_it_learns_on_the_cpu() {
+        let Some(cuda) = gpu::or_skip("decoder on GPU and CPU", Cuda::open()) else { return };
+        let block = BlockShape { width: 64, heads: 2, head_dim: 32, feed_forward: 96 };
+        let config =
+            DecoderConfig { n_pieces: 1237, layers: 3, block, rotary_base: 1e4, dropout: 0.0 };
+        let muon = Method::Muon { decay: 0.1, adam_rate: 0.75 };
+        let case = |name, config, method, rate| Case {
+            name,
+            network: Decoder::new(config),
+            method,
+            size: 48,
+            rate,
+            tf32: 5e-3,
+        };
+        let odd = BlockShape { width: 45, heads: 3, head_dim: 14, feed_forward: 51 };
+        let cases = [
+            case("decoder, sgd", config, Method::Sgd, 0.5),
+            case("decoder, adam", config, Method::Adam { decay: 0.1, epsilon: 1e-3 }, 0.002),
+            case("decoder, muon", config, muon, 0.002),
+            case("decoder, dropout", DecoderConfig { dropout: 0.1, ..config }, muon, 0.002),
+            case("decoder, odd", DecoderConfig { block: odd, ..config }, muon, 0.002),
+        ];
+        let failures: Vec<String> =
+            cases.iter().filter_map(|case| compare!(cuda, *case, decoder_losses)).collect();
         assert!(failures.is_empty(), "{failures:#?}");
     }
 }

@@ -9,7 +9,7 @@ mod gpu;
 use base::seeds::{self, Use};
 use goldilocks_numerics::device::{
     Accumulate, Array, Backend, Convert, Cpu, Device, Layout, Lstm, NO_TARGET, OptimiserStep,
-    Reals, StepSettings, Targets, Trace, bf16,
+    Reals, RmsNorm, Rotation, StepSettings, Targets, Trace, bf16,
 };
 use goldilocks_numerics::{Real, Result};
 use rand::Rng;
@@ -110,7 +110,12 @@ operations! {
     cross_entropy ["cross_entropy"] 2e-5 false,
     log_probs ["log_probs"] 2e-5 false,
     lstm ["lstm_forward", "lstm_backward"] 5e-5 true,
+    rms_norm ["rms_norm", "rms_norm_backward"] 1e-5 false,
+    rotate ["rotate"] 1e-6 false,
+    swiglu ["swiglu", "swiglu_backward"] 1e-5 false,
     sum_of_squares ["sum_of_squares"] 1e-5 false,
+    unit_rows ["unit_rows"] 1e-5 false,
+    momentum ["momentum"] 1e-6 false,
     sgd_step ["sgd_step"] 1e-6 false,
     adam_step ["adam_step"] 1e-5 false,
     convert ["narrow", "widen"] 0.0 false,
@@ -314,12 +319,82 @@ fn lstm<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
     Ok(found)
 }
 
+/// Heads side by side in rows with more than them; the gradient replaces or is added.
+fn rms_norm<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let (rows, columns) = (draw.size(300), [draw.size(40), draw.size(2000)][draw.below(2)]);
+    let batch = draw.size(3);
+    let mut layout = || {
+        let batch_stride = columns + draw.below(3);
+        let row_stride = batch * batch_stride + draw.below(9);
+        Layout { rows, columns, row_stride, batch, batch_stride }
+    };
+    let layouts = [layout(), layout(), layout()];
+    let mut matrix = |layout: Layout| reals(device, &draw.numbers(rows * layout.row_stride));
+    let (mut into, from, above) = (matrix(layouts[0])?, matrix(layouts[1])?, matrix(layouts[2])?);
+    let (scale, mut of_scale) = (reals(device, &draw.numbers(columns))?, device.zeros(columns)?);
+    let norm = || RmsNorm { from: from.all().laid_out(layouts[1]), scale: scale.all() };
+    device.rms_norm(into.all_mut().laid_out(layouts[0]), norm());
+    let mut found = read(device, &into)?;
+    let (into_layout, beta) = (layouts[0], [0.0, 1.0][draw.below(2)]);
+    let gradient = above.all().laid_out(layouts[2]);
+    let place = (into.all_mut().laid_out(into_layout), beta);
+    device.rms_norm_backward(place, of_scale.all_mut(), norm(), gradient);
+    found.extend(read(device, &into)?);
+    // Sums of as many numbers as there are rows.
+    let n = (rows * batch) as f64;
+    found.extend(read(device, &of_scale)?.into_iter().map(|sum| sum / n));
+    Ok(found)
+}
+
+fn rotate<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let (positions, dim) = (draw.size(30), 2 * draw.size(70));
+    let (columns, rows) = (dim * draw.size(6), positions * draw.size(5));
+    let angles = reals(device, &draw.numbers(positions * dim))?;
+    let mut values = reals(device, &draw.numbers(rows * columns))?;
+    let is_backward = draw.below(2) == 1;
+    device.rotate(values.all_mut(), Rotation { angles: angles.all(), dim, columns, is_backward });
+    read(device, &values)
+}
+
+fn swiglu<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let (rows, columns) = (draw.size(300), draw.size(600));
+    let from = reals(device, &draw.numbers(2 * rows * columns))?;
+    let above = reals(device, &draw.numbers(rows * columns))?;
+    let [mut into, mut gradient]: [Reals<D>; 2] =
+        [device.zeros(rows * columns)?, device.zeros(2 * rows * columns)?];
+    device.swiglu(into.all_mut(), from.all(), columns);
+    device.swiglu_backward(gradient.all_mut(), from.all(), above.all(), columns);
+    Ok([read(device, &into)?, read(device, &gradient)?].concat())
+}
+
 fn sum_of_squares<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
     let n = draw.size(70_000);
     let from = reals(device, &draw.numbers(n))?;
     let mut into: Reals<D> = device.zeros(3)?;
     device.sum_of_squares(into.slice_mut(1..2), from.all());
     read(device, &into)
+}
+
+/// One of the rows is 0 and stays.
+fn unit_rows<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let (rows, columns) = (draw.size(5), draw.size(40_000));
+    let mut numbers = draw.numbers(rows * columns);
+    numbers[..columns].fill(0.0);
+    let mut values = reals(device, &numbers)?;
+    device.unit_rows(values.all_mut(), columns);
+    read(device, &values)
+}
+
+fn momentum<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let n = draw.size(5000);
+    let (mut values, mut momentum): (Reals<D>, _) =
+        (device.zeros(n)?, reals(device, &draw.numbers(n))?);
+    let gradient = reals(device, &draw.numbers(n))?;
+    let settings = device.upload::<D::Real>(&settings(draw).encode())?;
+    let (gradient, settings) = (gradient.all(), settings.all());
+    let step = OptimiserStep { values: values.all_mut(), gradient, settings };
+    device.momentum(step, momentum.all_mut());
+    Ok([read(device, &values)?, read(device, &momentum)?].concat())
 }
 
 /// A gradient that is clipped, or is not.

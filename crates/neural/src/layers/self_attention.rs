@@ -180,9 +180,8 @@ impl SelfAttention {
         &self,
         (weights, gradients): (&Weights<D>, &mut Reals<D>),
         gradient: &mut Reals<D>,
-        buffers: &SelfAttentionBuffers<Reals<D>>,
-        (places, scores, number): (&Places<D>, &mut HeadScores<Reals<D>>, u32),
-        scratch: &mut Scratch<Reals<D>>,
+        (buffers, scores): (&SelfAttentionBuffers<Reals<D>>, &mut HeadScores<Reals<D>>),
+        (places, scratch, number): (&Places<D>, &mut Scratch<Reals<D>>, u32),
     ) {
         let device = &weights.device;
         let (width, n, dim) = (self.shape.width, places.n(), self.shape.heads_dim());

@@ -234,8 +234,8 @@ impl Network for Decoder {
             let with = (weights, &mut *gradients);
             block.feed_forward.backward(with, gradient, feed_forward, (places, scratch, second));
             let with = (weights, &mut *gradients);
-            let places = (&*places, &mut *scores, first);
-            block.attention.backward(with, gradient, attention, places, scratch);
+            let attention = (attention, &mut *scores);
+            block.attention.backward(with, gradient, attention, (places, scratch, first));
         }
         places.drop(device, gradient, 0);
         self.embedding.backward(device, gradients, pieces.all(), gradient.all());

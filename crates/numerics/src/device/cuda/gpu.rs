@@ -17,8 +17,10 @@ use crate::{Error, Result};
 /// The oldest driver that has everything that is called.
 const OLDEST_DRIVER: i32 = 12_000;
 
-/// The number of blocks that sum squares, each a share of its own.
+/// The number of blocks that sum, each a share of its own.
 pub const N_PARTIAL: usize = 1024;
+/// The number of columns that they sum at most: `NORM_COLUMNS` of `kernels.cu`.
+pub const PARTIAL_COLUMNS: usize = 2048;
 
 pub struct Gpu {
     name: String,
@@ -28,7 +30,7 @@ pub struct Gpu {
     kernels: BTreeMap<&'static str, CudaFunction>,
     /// Whether it has tensor cores for TF32.
     pub has_tensor_cores: bool,
-    /// Partial sums of [`super::super::Optimise::sum_of_squares`].
+    /// Partial sums of operations that sum numbers or rows.
     pub partial: CudaArray<f32>,
     /// Scratch memory of cuBLAS, which must not allocate while work is captured.
     _workspace: CudaSlice<u8>,
@@ -185,8 +187,9 @@ impl Gpu {
             }
             keep_memory(&context)?;
             let stream = context.new_stream()?;
-            let partial = stream.alloc_zeros(bytes_of::<f32>(0, N_PARTIAL).end)?;
-            let partial = CudaArray::new(partial, N_PARTIAL);
+            let n_partial = N_PARTIAL * PARTIAL_COLUMNS;
+            let partial = stream.alloc_zeros(bytes_of::<f32>(0, n_partial).end)?;
+            let partial = CudaArray::new(partial, n_partial);
             let workspace = stream.alloc_zeros(WORKSPACE)?;
             Ok((context.name()?, context, stream, partial, workspace))
         };

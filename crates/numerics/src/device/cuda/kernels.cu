@@ -360,6 +360,116 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) lstm_backward_product(
     cell_gradient[at] = dc * f * keep[stream];
 }
 
+// Where a part of a row begins, in matrices that lie side by side.
+__device__ __forceinline__ size place(size part, int batch, int stride, int batch_stride) {
+    return part / batch * stride + part % batch * batch_stride;
+}
+
+#define EACH_WARP(i, n) \
+    for (size i = (blockIdx.x * (size)blockDim.x + threadIdx.x) / 32; i < (n); i += (size)gridDim.x * blockDim.x / 32)
+
+// A warp has a row, or a part of one.
+extern "C" __global__ void rms_norm(
+    float* into, const float* from, const float* scale, int columns, int batch, int stride, int batch_stride,
+    int other, int other_batch, float epsilon, size n) {
+    int lane = threadIdx.x % 32;
+    EACH_WARP(i, n) {
+        const float* x = from + place(i, batch, other, other_batch);
+        float* y = into + place(i, batch, stride, batch_stride);
+        float sum = 0.f;
+        for (int j = lane; j < columns; j += 32) sum += x[j] * x[j];
+        float inverse = rsqrtf(warp_sum(sum) / columns + epsilon);
+        for (int j = lane; j < columns; j += 32) y[j] = x[j] * inverse * scale[j];
+    }
+}
+
+#define NORM_WARPS 4
+#define NORM_COLUMNS 2048
+
+// A warp has a row; the gradient of the scale is summed for each block, so that the order is fixed.
+extern "C" __global__ void __launch_bounds__(32 * NORM_WARPS) rms_norm_backward(
+    float* into, float* partial, const float* from, const float* scale, const float* gradient, float beta,
+    int columns, int batch, int stride, int batch_stride, int other, int other_batch, int above, int above_batch,
+    float epsilon, size n) {
+    __shared__ float sums[NORM_WARPS][NORM_COLUMNS];
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    for (int j = lane; j < columns; j += 32) sums[warp][j] = 0.f;
+    EACH_WARP(i, n) {
+        const float* x = from + place(i, batch, other, other_batch);
+        const float* g = gradient + place(i, batch, above, above_batch);
+        float* y = into + place(i, batch, stride, batch_stride);
+        float square = 0.f, along = 0.f;
+        for (int j = lane; j < columns; j += 32) {
+            square += x[j] * x[j];
+            along += g[j] * scale[j] * x[j];
+        }
+        float inverse = rsqrtf(warp_sum(square) / columns + epsilon);
+        float mean = warp_sum(along) * inverse / columns;
+        for (int j = lane; j < columns; j += 32) {
+            float unit = x[j] * inverse, added = (g[j] * scale[j] - unit * mean) * inverse;
+            sums[warp][j] += g[j] * unit;
+            y[j] = beta == 0.f ? added : beta * y[j] + added;
+        }
+    }
+    __syncthreads();
+    for (int j = threadIdx.x; j < columns; j += blockDim.x) {
+        float sum = 0.f;
+        for (int w = 0; w < NORM_WARPS; w++) sum += sums[w][j];
+        partial[(size)blockIdx.x * columns + j] = sum;
+    }
+}
+
+// A block has 32 columns.
+extern "C" __global__ void sum_partial_rows(float* into, const float* partial, int columns, int rows) {
+    __shared__ float sums[32][33];
+    int x = threadIdx.x % 32, y = threadIdx.x / 32, column = blockIdx.x * 32 + x;
+    float sum = 0.f;
+    if (column < columns)
+        for (int row = y; row < rows; row += 32) sum += partial[(size)row * columns + column];
+    sums[y][x] = sum;
+    __syncthreads();
+    sum = warp_sum(sums[x][y]);
+    column = blockIdx.x * 32 + y;
+    if (x == 0 && column < columns) into[column] = sum;
+}
+
+// A block has a row at a time; a thread turns two numbers by one angle.
+extern "C" __global__ void rotate(
+    float* values, const float* angles, int columns, int dim, int positions, float sign, int rows) {
+    int half = dim / 2;
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+        const float* angle = angles + (size)(row % positions) * dim;
+        for (int i = threadIdx.x; i < columns / 2; i += blockDim.x) {
+            int j = i % half;
+            float* at = values + (size)row * columns + i / half * dim + j;
+            float x = at[0], y = at[half], cosine = angle[j], sine = sign * angle[half + j];
+            at[0] = x * cosine - y * sine;
+            at[half] = y * cosine + x * sine;
+        }
+    }
+}
+
+extern "C" __global__ void swiglu(float* into, const float* from, int columns, int rows) {
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+        const float* gates = from + 2 * (size)row * columns;
+        for (int i = threadIdx.x; i < columns; i += blockDim.x)
+            into[(size)row * columns + i] = gates[i] * sigmoid(gates[i]) * gates[columns + i];
+    }
+}
+
+extern "C" __global__ void swiglu_backward(
+    float* into, const float* from, const float* gradient, int columns, int rows) {
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+        const float* gates = from + 2 * (size)row * columns;
+        float* y = into + 2 * (size)row * columns;
+        for (int i = threadIdx.x; i < columns; i += blockDim.x) {
+            float gate = gates[i], open = sigmoid(gate), g = gradient[(size)row * columns + i];
+            y[i] = g * gates[columns + i] * open * (1.f + gate * (1.f - open));
+            y[columns + i] = g * gate * open;
+        }
+    }
+}
+
 // The first of two steps: a partial sum for each block, so that the order is fixed.
 extern "C" __global__ void sum_of_squares(float* partial, const float* from, size n) {
     float sum = 0.f;
@@ -388,16 +498,35 @@ __device__ __forceinline__ float shrink(const Settings& settings) {
 
 extern "C" __global__ void sgd_step(float* values, const float* gradient, const float* settings, size n) {
     const Settings& s = *(const Settings*)settings;
-    float rate = s.rate * shrink(s);
+    float rate = s.rate * shrink(s), kept = 1.f - s.rate * s.decay;
     size quads = n / 4;
     EACH(i, quads) {
         float4 x = ((float4*)values)[i], g = ((const float4*)gradient)[i];
-        ((float4*)values)[i] = make_float4(x.x - rate * g.x, x.y - rate * g.y, x.z - rate * g.z, x.w - rate * g.w);
+        ((float4*)values)[i] = make_float4(
+            kept * x.x - rate * g.x, kept * x.y - rate * g.y, kept * x.z - rate * g.z, kept * x.w - rate * g.w);
     }
     if (blockIdx.x == 0 && threadIdx.x < n % 4) {
         size i = 4 * quads + threadIdx.x;
-        values[i] -= rate * gradient[i];
+        values[i] = kept * values[i] - rate * gradient[i];
     }
+}
+
+extern "C" __global__ void momentum(
+    float* values, float* momentum, const float* gradient, const float* settings, size n) {
+    float beta = ((const Settings*)settings)->beta_1;
+    EACH(i, n) {
+        float g = (1.f - beta) * gradient[i];
+        float mean = momentum[i] = beta * momentum[i] + g;
+        values[i] = beta * mean + g;
+    }
+}
+
+extern "C" __global__ void unit_rows(float* values, int columns) {
+    values += (size)blockIdx.x * columns;
+    float sum = 0.f;
+    for (int i = threadIdx.x; i < columns; i += blockDim.x) sum += values[i] * values[i];
+    float share = 1.f / fmaxf(sqrtf(block_sum(sum)), 1.17549435e-38f);
+    for (int i = threadIdx.x; i < columns; i += blockDim.x) values[i] *= share;
 }
 
 extern "C" __global__ void adam_step(

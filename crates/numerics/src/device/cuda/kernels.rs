@@ -178,12 +178,36 @@ kernels! {
         gates: Out<f32>, recurrent: In<f32>, keep: In<f32>, keep_after: In<f32>, before: In<f32>,
         cells: In<f32>, output: In<f32>, cell_gradient: Out<f32>, units: i32, streams: i32,
     }
+    RmsNorm = rms_norm {
+        into: Out<f32>, from: In<f32>, scale: In<f32>, columns: i32, batch: i32, stride: i32,
+        batch_stride: i32, other: i32, other_batch: i32, epsilon: f32, n: i64,
+    }
+    RmsNormBackward = rms_norm_backward {
+        into: Out<f32>, partial: Out<f32>, from: In<f32>, scale: In<f32>, gradient: In<f32>,
+        beta: f32, columns: i32, batch: i32, stride: i32, batch_stride: i32, other: i32,
+        other_batch: i32, above: i32, above_batch: i32, epsilon: f32, n: i64,
+    }
+    SumPartialRows = sum_partial_rows {
+        into: Out<f32>, partial: In<f32>, columns: i32, rows: i32,
+    }
+    Rotate = rotate {
+        values: Out<f32>, angles: In<f32>, columns: i32, dim: i32, positions: i32, sign: f32,
+        rows: i32,
+    }
+    Swiglu = swiglu { into: Out<f32>, from: In<f32>, columns: i32, rows: i32 }
+    SwigluBackward = swiglu_backward {
+        into: Out<f32>, from: In<f32>, gradient: In<f32>, columns: i32, rows: i32,
+    }
     SumOfSquares = sum_of_squares { partial: Out<f32>, from: In<f32>, n: i64 }
     SumPartial = sum_partial { into: Out<f32>, partial: In<f32>, n: i32 }
     SgdStep = sgd_step { values: Out<f32>, gradient: In<f32>, settings: In<f32>, n: i64 }
     AdamStep = adam_step {
         values: Out<f32>, moments: Out<f32>, gradient: In<f32>, settings: In<f32>, n: i64,
     }
+    Momentum = momentum {
+        values: Out<f32>, momentum: Out<f32>, gradient: In<f32>, settings: In<f32>, n: i64,
+    }
+    UnitRows = unit_rows { values: Out<f32>, columns: i32 }
     ToBf16 = to_bf16 { into: Out<bf16>, from: In<f32>, n: i64 }
     FromBf16 = from_bf16 { into: Out<f32>, from: In<bf16>, n: i64 }
 }
@@ -212,7 +236,8 @@ mod tests {
     fn kernels_have_the_parameters_of_the_source_and_there_are_no_others() {
         let source = include_str!("kernels.cu");
         let kernels = source.split("extern \"C\" __global__ void ").skip(1).map(|text| {
-            let text = text.strip_prefix("__launch_bounds__(32 * WARPS) ").unwrap_or(text);
+            let bounds = text.starts_with("__launch_bounds__").then(|| text.find(") "));
+            let text = bounds.flatten().map_or(text, |end| &text[end + 2..]);
             let (name, rest) = text.split_once('(').unwrap();
             let (parameters, _) = rest.split_once(')').unwrap();
             let parameters = parameters.split(',').map(|parameter| {

@@ -9,6 +9,7 @@ mod kernels;
 mod lstm;
 mod operations;
 mod product;
+mod transformer;
 
 use std::fmt;
 use std::marker::PhantomData;

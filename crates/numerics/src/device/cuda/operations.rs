@@ -302,6 +302,28 @@ impl Optimise for Cuda {
         launch(&self.gpu, [1, 1], ROW_THREADS, &sum);
     }
 
+    fn unit_rows(&self, values: SliceMut<'_, Reals>, columns: usize) {
+        assert_eq!(values.len % columns.max(1), 0, "whole rows");
+        let rows = values.len / columns.max(1);
+        let kernel = kernels::UnitRows { values: values.into(), columns: columns as i32 };
+        launch(&self.gpu, [rows, 1], ROW_THREADS, &kernel);
+    }
+
+    fn momentum(&self, step: OptimiserStep<'_, Reals>, momentum: SliceMut<'_, Reals>) {
+        let OptimiserStep { values, gradient, settings } = step;
+        let n = values.len;
+        let expected = (n, n, StepSettings::FIELDS.len());
+        assert_eq!((momentum.len, gradient.len, settings.len), expected, "shapes");
+        let kernel = kernels::Momentum {
+            values: values.into(),
+            momentum: momentum.into(),
+            gradient: gradient.into(),
+            settings: settings.into(),
+            n: n as i64,
+        };
+        self.each(n, &kernel);
+    }
+
     fn sgd_step(&self, OptimiserStep { values, gradient, settings }: OptimiserStep<'_, Reals>) {
         let n = values.len;
         assert_eq!((n, StepSettings::FIELDS.len()), (gradient.len, settings.len), "shapes");
