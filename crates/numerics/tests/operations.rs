@@ -8,8 +8,9 @@ mod gpu;
 
 use base::seeds::{self, Use};
 use goldilocks_numerics::device::{
-    Accumulate, Array, Backend, Convert, Cpu, Device, Layout, Lstm, NO_TARGET, OptimiserStep,
-    Reals, RmsNorm, Rotation, StepSettings, Targets, Trace, bf16,
+    Accumulate, Array, Attention, AttentionGradients, AttentionResults, Backend, Convert, Cpu,
+    Device, Layout, Lstm, NO_TARGET, OptimiserStep, Reals, RmsNorm, Rotation, StepSettings,
+    Targets, Trace, bf16,
 };
 use goldilocks_numerics::{Real, Result};
 use rand::Rng;
@@ -112,6 +113,7 @@ operations! {
     lstm ["lstm_forward", "lstm_backward"] 5e-5 true,
     rms_norm ["rms_norm", "rms_norm_backward"] 1e-5 false,
     rotate ["rotate"] 1e-6 false,
+    attention ["attention", "attention_backward"] 5e-5 true,
     swiglu ["swiglu", "swiglu_backward"] 1e-5 false,
     sum_of_squares ["sum_of_squares"] 1e-5 false,
     unit_rows ["unit_rows"] 1e-5 false,
@@ -356,6 +358,53 @@ fn rotate<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
     read(device, &values)
 }
 
+/// Rows that are no multiples of tiles, narrow and wide heads, and the values beside something else.
+fn attention<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let (rows, length, heads) = (draw.size(3), draw.size(150), draw.size(3));
+    let dim = 4 * draw.size(32);
+    let (n, width, stride) = (rows * length, heads * dim, heads * dim + 4 * draw.size(5));
+    // Scores of a few units: a softmax of scores far apart would be one weight of 1.
+    let mut numbers = |n: usize, factor: f64| -> Vec<f64> {
+        draw.numbers(n).into_iter().map(|x| factor * x).collect()
+    };
+    let pairs = reals(device, &numbers(2 * n * width, 0.7))?;
+    let values = reals(device, &numbers(n * stride, 1.0))?;
+    let gradient = reals(device, &numbers(n * width, 1.0))?;
+    let layout =
+        Layout { rows: n, columns: width, row_stride: stride, batch: 1, batch_stride: n * stride };
+    let mut read: Reals<D> = device.zeros(n * width)?;
+    let [mut log_sums, mut deltas]: [Reals<D>; 2] =
+        [device.zeros(n * heads)?, device.zeros(n * heads)?];
+    let of_values = values.all().laid_out(layout);
+    let attention = Attention { queries_and_keys: pairs.all(), values: of_values, length, heads };
+    device.attention(read.all_mut(), log_sums.all_mut(), attention);
+    let mut found = self::read(device, &read)?;
+    found.extend(self::read(device, &log_sums)?);
+    // As if dropout had kept half of the numbers, and all of these.
+    let kept: Reals<D> = {
+        let mut twice: Reals<D> = device.zeros(n * width)?;
+        device.add(twice.all_mut(), 2.0, read.all());
+        twice
+    };
+    let results = AttentionResults {
+        read: kept.all(),
+        kept: 0.5,
+        log_sums: log_sums.all(),
+        gradient: gradient.all(),
+    };
+    let [mut of_pairs, mut of_values]: [Reals<D>; 2] =
+        [device.zeros(2 * n * width)?, device.zeros(n * stride)?];
+    let into = AttentionGradients {
+        queries_and_keys: of_pairs.all_mut(),
+        values: of_values.all_mut().laid_out(layout),
+        deltas: deltas.all_mut(),
+    };
+    device.attention_backward(into, attention, results);
+    found.extend(self::read(device, &of_pairs)?);
+    found.extend(self::read(device, &of_values)?);
+    Ok(found)
+}
+
 fn swiglu<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
     let (rows, columns) = (draw.size(300), draw.size(600));
     let from = reals(device, &draw.numbers(2 * rows * columns))?;
@@ -521,6 +570,10 @@ fn every_operation_is_compared() {
 #[cfg(feature = "cuda")]
 const TF32: f64 = 4e-3;
 
+/// Attention in tiles rounds factors to bf16, of 8 significant bits.
+#[cfg(feature = "cuda")]
+const BF16: f64 = 2e-2;
+
 const GPU_TEST: &str = "the_gpu_computes_what_the_cpu_computes";
 
 #[cfg(not(feature = "cuda"))]
@@ -559,7 +612,11 @@ fn the_gpu_computes_what_the_cpu_computes() {
         let tf32 = worst(operation, &cuda, operation.gpu);
         let found = format!("{:?}: {exact:.1e}, with TF32 {tf32:.1e}", operation.names);
         println!("{}: {found}", cuda.name());
-        let most = if operation.has_products { TF32 } else { operation.tolerance };
+        let most = match operation.names {
+            ["attention", ..] => BF16,
+            _ if operation.has_products => TF32,
+            _ => operation.tolerance,
+        };
         if !(exact <= operation.tolerance && tf32 <= most) {
             failures.push(found);
         }

@@ -45,11 +45,10 @@ pub struct Places<D: Device> {
     pub length: usize,
     /// Cosines and sines of the angles of each place in a row, length × head_dim.
     pub angles: Reals<D>,
-    /// The columns that each place looks at: those up to its own.
-    pub bounds: Indices<D>,
     /// The key of dropout.
     pub dropout_key: Indices<D>,
-    dropout: f64,
+    /// The probability that a number is dropped.
+    pub dropout: f64,
 }
 
 impl<D: Dense> Places<D> {
@@ -73,13 +72,10 @@ impl<D: Dense> Places<D> {
         };
         let angles: Vec<D::Real> =
             (0..length).flat_map(of_position).map(D::Real::from_f64).collect();
-        let bounds: Vec<u32> =
-            (0..rows * length).flat_map(|place| [0, (place % length + 1) as u32]).collect();
         Ok(Self {
             rows,
             length,
             angles: device.upload(&angles)?,
-            bounds: device.upload(&bounds)?,
             dropout_key: device.zeros(2)?,
             dropout,
         })
@@ -105,7 +101,7 @@ impl<D: Dense> Places<D> {
 
 /// Gradients that a half of a block needs for a while.
 #[derive(Debug)]
-pub struct Scratch<A>([A; 3]);
+pub struct Scratch<A>([A; 4]);
 
 impl<A> Scratch<A> {
     /// Allocates scratch space for `n` places.
@@ -114,13 +110,15 @@ impl<A> Scratch<A> {
     /// Those of the allocation.
     pub fn new(zeros: impl Fn(usize) -> Result<A>, n: usize, shape: BlockShape) -> Result<Self> {
         let (heads, hidden) = (shape.heads_dim(), shape.feed_forward);
-        let sizes = [(3 * heads).max(2 * hidden), (2 * heads).max(hidden), heads.max(shape.width)];
-        let [wide, narrow, normed] = sizes.map(|size| zeros(n * size));
-        Ok(Self([wide?, narrow?, normed?]))
+        let [wide, narrow, normed] =
+            [(3 * heads).max(2 * hidden), (2 * heads).max(hidden), heads.max(shape.width)];
+        let [wide, narrow, normed, each_head] =
+            [wide, narrow, normed, shape.heads].map(|size| zeros(n * size));
+        Ok(Self([wide?, narrow?, normed?, each_head?]))
     }
 
-    /// Of several numbers for each that is read; of those numbers; of what is normalised.
-    pub fn get(&mut self) -> [&mut A; 3] {
+    /// Of several numbers for each that is read; of those numbers; of what is normalised; one for each head.
+    pub fn get(&mut self) -> [&mut A; 4] {
         self.0.each_mut()
     }
 }

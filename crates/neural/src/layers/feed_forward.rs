@@ -93,7 +93,7 @@ impl FeedForward {
         let BlockShape { width, feed_forward, .. } = self.shape;
         let n = places.n();
         let FeedForwardBuffers { input, normed, gate_up, hidden } = buffers;
-        let [wide, narrow, of_normed] = scratch.get();
+        let [wide, narrow, of_normed, _] = scratch.get();
         let mut of_hidden = narrow.slice_mut(0..n * feed_forward);
         let read = [hidden.all(), gradient.all()];
         self.down.backward(weights, gradients, of_hidden.reborrow(), read);

@@ -24,7 +24,7 @@ pub use linear::Linear;
 pub use lstm::{LstmBuffers, LstmLayer, States};
 pub use norm::Norm;
 pub use sampling::{Sample, SampledSoftmax, Sampler};
-pub use self_attention::{AttentionNorms, HeadScores, SelfAttention, SelfAttentionBuffers};
+pub use self_attention::{AttentionNorms, SelfAttention, SelfAttentionBuffers};
 pub use softmax::{ROWS, ScoreBuffers, Softmax, SoftmaxBuffers};
 
 use numerics::device::{Device, Reals};

@@ -6,11 +6,14 @@
 //!                  values ─────────────────────────────────▲
 //! ```
 
-use numerics::device::{Accumulate, Array, Backend, DeviceMatrix, DeviceMatrixMut, Layout};
-use numerics::device::{Device, Reals, Rotation, Slice, SliceMut};
+use numerics::device::Device;
+use numerics::device::{
+    Array, Attention, AttentionGradients, AttentionResults, Backend, DeviceMatrix, DeviceMatrixMut,
+    Layout, Reals, Rotation, Slice, SliceMut,
+};
 
 use super::blocks::{BlockShape, Places, Scratch, if_learning};
-use super::{Linear, Norm, WithGradient, with_gradient};
+use super::{Linear, Norm};
 use crate::Result;
 use crate::weights::{Initial, Plan, Weights};
 
@@ -56,11 +59,10 @@ pub struct SelfAttentionBuffers<A> {
     rotated: A,
     /// What all heads have read.
     read: A,
+    /// The logarithm of the sum of each softmax. The weights themselves are computed again for the backward
+    /// pass: those of all heads of all blocks would be most of the memory of a step.
+    log_sums: A,
 }
-
-/// The attention of one head in all rows, rows × length × length. It is computed again for the backward
-/// pass: that of all heads of all blocks would be most of the memory of a step.
-pub type HeadScores<A> = WithGradient<A>;
 
 impl SelfAttention {
     /// Adds its matrices to the plan of a network; the norms are there already.
@@ -90,19 +92,8 @@ impl SelfAttention {
             joined: device.zeros(3 * n * heads)?,
             rotated: device.zeros(2 * n * heads)?,
             read: device.zeros(n * heads)?,
+            log_sums: device.zeros(n * self.shape.heads)?,
         })
-    }
-
-    /// Allocates the scores of a head.
-    ///
-    /// # Errors
-    /// If the device has too little memory.
-    pub fn scores<D: Device>(
-        device: &D,
-        [rows, length]: [usize; 2],
-        is_learning: bool,
-    ) -> Result<HeadScores<Reals<D>>> {
-        with_gradient(device, rows * length * length, is_learning)
     }
 
     /// Adds to the stream.
@@ -111,7 +102,7 @@ impl SelfAttention {
         weights: &Weights<D>,
         stream: &mut Reals<D>,
         buffers: &mut SelfAttentionBuffers<Reals<D>>,
-        (places, scores, number): (&Places<D>, &mut HeadScores<Reals<D>>, u32),
+        (places, number): (&Places<D>, u32),
     ) {
         let device = &weights.device;
         let width = self.shape.width;
@@ -123,15 +114,11 @@ impl SelfAttention {
         self.norms.input.forward(weights, into, stream.all().rows_of(width));
         self.joined.forward(weights, (joined.all_mut(), 0.0), normed.all());
         self.rotate(weights, buffers, places);
-        for head in 0..self.shape.heads {
-            self.attend(device, buffers, (places, scores), head);
-            let heads = Heads::new(self.shape, places, head);
-            let values = heads.values(&buffers.joined);
-            let into = heads.of_mut(buffers.read.all_mut(), 0, 1);
-            device.multiply(into, Accumulate::REPLACE, heads.scores(&scores.value), values);
-        }
-        places.drop(device, &mut buffers.read, number);
-        self.output.forward(weights, (stream.all_mut(), 1.0), buffers.read.all());
+        let SelfAttentionBuffers { joined, rotated, read, log_sums, .. } = buffers;
+        let attention = self.attention(rotated, joined, places);
+        device.attention(read.all_mut(), log_sums.all_mut(), attention);
+        places.drop(device, read, number);
+        self.output.forward(weights, (stream.all_mut(), 1.0), read.all());
     }
 
     /// Queries and keys → the same normalised and rotated.
@@ -159,20 +146,17 @@ impl SelfAttention {
         Rotation { angles: places.angles.all(), dim, columns, is_backward }
     }
 
-    /// softmax(Q Kᵀ / √d) of a head.
-    fn attend<D: Backend>(
+    /// What the heads read.
+    fn attention<'a, D: Device>(
         &self,
-        device: &D,
-        buffers: &SelfAttentionBuffers<Reals<D>>,
-        (places, scores): (&Places<D>, &mut HeadScores<Reals<D>>),
-        head: usize,
-    ) {
-        let heads = Heads::new(self.shape, places, head);
-        let [queries, keys] = heads.queries_and_keys(&buffers.rotated);
-        let accumulate = Accumulate { alpha: self.shape.scale(), beta: 0.0 };
-        let into = heads.scores_mut(&mut scores.value);
-        device.multiply(into, accumulate, queries, keys.transposed());
-        device.softmax_rows(scores.value.all_mut(), places.bounds.all());
+        rotated: &'a Reals<D>,
+        joined: &'a Reals<D>,
+        places: &Places<D>,
+    ) -> Attention<'a, Reals<D>> {
+        let (shape, length) = (self.shape, places.length);
+        let values = joined.slice(2 * shape.heads_dim()..joined.len());
+        let values = values.laid_out(values_layout(joined.len(), shape));
+        Attention { queries_and_keys: rotated.all(), values, length, heads: shape.heads }
     }
 
     /// The gradient of the stream: after → before.
@@ -180,26 +164,33 @@ impl SelfAttention {
         &self,
         (weights, gradients): (&Weights<D>, &mut Reals<D>),
         gradient: &mut Reals<D>,
-        (buffers, scores): (&SelfAttentionBuffers<Reals<D>>, &mut HeadScores<Reals<D>>),
+        buffers: &SelfAttentionBuffers<Reals<D>>,
         (places, scratch, number): (&Places<D>, &mut Scratch<Reals<D>>, u32),
     ) {
         let device = &weights.device;
         let (width, n, dim) = (self.shape.width, places.n(), self.shape.heads_dim());
-        let SelfAttentionBuffers { input, normed, joined, read, .. } = buffers;
-        let [wide, narrow, of_normed] = scratch.get();
+        let SelfAttentionBuffers { input, normed, joined, rotated, read, log_sums } = buffers;
+        let [wide, narrow, of_normed, deltas] = scratch.get();
         let mut of_read = of_normed.slice_mut(0..n * dim);
         let above = [read.all(), gradient.all()];
         self.output.backward(weights, gradients, of_read.reborrow(), above);
         places.drop_slice(device, of_read.reborrow(), number);
         let mut of_joined = wide.slice_mut(0..3 * n * dim);
         let mut of_rotated = narrow.slice_mut(0..2 * n * dim);
-        let of_read = of_read.read();
-        for head in 0..self.shape.heads {
-            self.attend(device, buffers, (places, scores), head);
-            let into = [of_rotated.reborrow(), of_joined.reborrow()];
-            let heads = Heads::new(self.shape, places, head);
-            heads.backward(device, into, buffers, (scores, of_read));
-        }
+        let results = AttentionResults {
+            read: read.all(),
+            kept: 1.0 - places.dropout,
+            log_sums: log_sums.all(),
+            gradient: of_read.read(),
+        };
+        let into = AttentionGradients {
+            queries_and_keys: of_rotated.reborrow(),
+            values: of_joined
+                .slice_mut(2 * dim..3 * n * dim)
+                .laid_out(values_layout(3 * n * dim, self.shape)),
+            deltas: deltas.all_mut(),
+        };
+        device.attention_backward(into, self.attention(rotated, joined, places), results);
         device.rotate(of_rotated.reborrow(), self.rotation(places, true));
         let norms = [&self.norms.queries, &self.norms.keys];
         for (part, norm) in norms.into_iter().enumerate() {
@@ -214,13 +205,6 @@ impl SelfAttention {
         let into = (gradient.all_mut().rows_of(width), 1.0);
         let read = [input.all(), of_normed.read()].map(|rows| rows.rows_of(width));
         self.norms.input.backward(weights, gradients, into, read);
-    }
-}
-
-impl BlockShape {
-    /// 1 / √d, the scale of scores.
-    fn scale(&self) -> f64 {
-        1.0 / (self.head_dim as f64).sqrt()
     }
 }
 
@@ -254,89 +238,8 @@ fn heads_layout(len: usize, shape: BlockShape, n_parts: usize) -> Layout {
     }
 }
 
-/// A head: its places in all rows of a batch, a matrix for each row.
-#[derive(Clone, Copy)]
-struct Heads {
-    shape: BlockShape,
-    rows: usize,
-    length: usize,
-    head: usize,
-}
-
-impl Heads {
-    fn new<D: Device>(shape: BlockShape, places: &Places<D>, head: usize) -> Self {
-        Self { shape, rows: places.rows, length: places.length, head }
-    }
-
-    fn first(self, part: usize) -> usize {
-        part * self.shape.heads_dim() + self.head * self.shape.head_dim
-    }
-
-    fn layout(self, n_parts: usize) -> Layout {
-        let row_stride = n_parts * self.shape.heads_dim();
-        Layout {
-            rows: self.length,
-            columns: self.shape.head_dim,
-            row_stride,
-            batch: self.rows,
-            batch_stride: self.length * row_stride,
-        }
-    }
-
-    /// The head in one of several parts of each place.
-    fn of<A>(self, values: Slice<'_, A>, part: usize, n_parts: usize) -> DeviceMatrix<'_, A> {
-        values.slice(self.first(part)..values.len).laid_out(self.layout(n_parts))
-    }
-
-    fn of_mut<A>(
-        self,
-        values: SliceMut<'_, A>,
-        part: usize,
-        n_parts: usize,
-    ) -> DeviceMatrixMut<'_, A> {
-        let len = values.len;
-        values.cut(self.first(part)..len).laid_out(self.layout(n_parts))
-    }
-
-    fn queries_and_keys<A: Array>(self, rotated: &A) -> [DeviceMatrix<'_, A>; 2] {
-        [0, 1].map(|part| self.of(rotated.all(), part, 2))
-    }
-
-    fn values<A: Array>(self, joined: &A) -> DeviceMatrix<'_, A> {
-        self.of(joined.all(), 2, 3)
-    }
-
-    fn scores<A: Array>(self, scores: &A) -> DeviceMatrix<'_, A> {
-        scores.all().laid_out(Layout::batch(self.rows, self.length, self.length))
-    }
-
-    fn scores_mut<A: Array>(self, scores: &mut A) -> DeviceMatrixMut<'_, A> {
-        scores.all_mut().laid_out(Layout::batch(self.rows, self.length, self.length))
-    }
-
-    /// From the gradient of what was read to those of queries and keys, and of values.
-    fn backward<D: Backend>(
-        self,
-        device: &D,
-        [mut of_rotated, of_joined]: [SliceMut<'_, Reals<D>>; 2],
-        buffers: &SelfAttentionBuffers<Reals<D>>,
-        (scores, of_read): (&mut HeadScores<Reals<D>>, Slice<'_, Reals<D>>),
-    ) {
-        let [queries, keys] = self.queries_and_keys(&buffers.rotated);
-        let of_read = self.of(of_read, 0, 1);
-        let attention = self.scores(&scores.value).transposed();
-        let into = self.of_mut(of_joined, 2, 3);
-        device.multiply(into, Accumulate::REPLACE, attention, of_read);
-        let values = self.values(&buffers.joined).transposed();
-        let into = self.scores_mut(&mut scores.gradient);
-        device.multiply(into, Accumulate::REPLACE, of_read, values);
-        let attention = scores.value.all();
-        device.softmax_rows_backward(scores.gradient.all_mut(), attention, self.length);
-        let of_scores = self.scores(&scores.gradient);
-        let accumulate = Accumulate { alpha: self.shape.scale(), beta: 0.0 };
-        let into = self.of_mut(of_rotated.reborrow(), 0, 2);
-        device.multiply(into, accumulate, of_scores, keys);
-        let into = self.of_mut(of_rotated, 1, 2);
-        device.multiply(into, accumulate, of_scores.transposed(), queries);
-    }
+/// The values of all heads, the last of the three parts of rows of some numbers in all.
+fn values_layout(len: usize, shape: BlockShape) -> Layout {
+    let (columns, row_stride) = (shape.heads_dim(), 3 * shape.heads_dim());
+    Layout { rows: len / row_stride, columns, row_stride, batch: 1, batch_stride: len }
 }

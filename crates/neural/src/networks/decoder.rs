@@ -10,8 +10,8 @@ use numerics::device::{Array, Backend, Device, Indices, Reals, Slice, Targets};
 
 use crate::Result;
 use crate::layers::{
-    AttentionNorms, BlockShape, Embedding, FeedForward, FeedForwardBuffers, HeadScores, Norm,
-    Places, Scratch, SelfAttention, SelfAttentionBuffers, Softmax, SoftmaxBuffers,
+    AttentionNorms, BlockShape, Embedding, FeedForward, FeedForwardBuffers, Norm, Places, Scratch,
+    SelfAttention, SelfAttentionBuffers, Softmax, SoftmaxBuffers,
 };
 use crate::network::{Mode, Network, StepContext};
 use crate::weights::{Initial, Plan, Weights};
@@ -77,7 +77,6 @@ pub struct DecoderBuffers<D: Device> {
     stream: Reals<D>,
     /// Of each block; where nothing is learnt all use the same ones.
     blocks: Vec<BlockBuffers<Reals<D>>>,
-    scores: HeadScores<Reals<D>>,
     outputs: Reals<D>,
     softmax: SoftmaxBuffers<D>,
     learning: Option<Learning<Reals<D>>>,
@@ -172,7 +171,6 @@ impl Network for Decoder {
             places: Places::new(device, batch.shape(), rotary, dropout)?,
             stream: device.zeros(n * shape.width)?,
             blocks: blocks.collect::<Result<_>>()?,
-            scores: SelfAttention::scores(device, batch.shape(), is_learning)?,
             outputs: device.zeros(n * shape.width)?,
             softmax: self.softmax.buffers(device, None, n)?,
             learning: is_learning.then(learning).transpose()?,
@@ -197,14 +195,14 @@ impl Network for Decoder {
 
     fn forward<D: Backend>(&self, weights: &Weights<D>, buffers: &mut DecoderBuffers<D>) {
         let width = self.config.block.width;
-        let DecoderBuffers { pieces, places, stream, blocks, scores, outputs, .. } = buffers;
+        let DecoderBuffers { pieces, places, stream, blocks, outputs, .. } = buffers;
         self.embedding.forward(weights, pieces.all(), stream.all_mut());
         places.drop(&weights.device, stream, 0);
         let n_distinct = blocks.len();
         for (number, block) in self.blocks.iter().enumerate() {
             let BlockBuffers { attention, feed_forward } = &mut blocks[number % n_distinct];
             let [first, second] = masks(number);
-            block.attention.forward(weights, stream, attention, (places, scores, first));
+            block.attention.forward(weights, stream, attention, (places, first));
             block.feed_forward.forward(weights, stream, feed_forward, (places, second));
         }
         self.norm.forward(weights, outputs.all_mut().rows_of(width), stream.all().rows_of(width));
@@ -218,7 +216,7 @@ impl Network for Decoder {
     ) {
         let (device, width) = (&weights.device, self.config.block.width);
         let DecoderBuffers { pieces, targets, losses, places, .. } = buffers;
-        let DecoderBuffers { stream, blocks, scores, outputs, softmax, learning, .. } = buffers;
+        let DecoderBuffers { stream, blocks, outputs, softmax, learning, .. } = buffers;
         let Some(Learning { stream: gradient, outputs: of_outputs, scratch }) = learning else {
             unreachable!("buffers for learning")
         };
@@ -234,7 +232,6 @@ impl Network for Decoder {
             let with = (weights, &mut *gradients);
             block.feed_forward.backward(with, gradient, feed_forward, (places, scratch, second));
             let with = (weights, &mut *gradients);
-            let attention = (attention, &mut *scores);
             block.attention.backward(with, gradient, attention, (places, scratch, first));
         }
         places.drop(device, gradient, 0);

@@ -28,8 +28,9 @@ pub use cuda::Cuda;
 pub use element::Element;
 pub use half::bf16;
 pub use operations::{
-    Accumulate, Backend, Convert, Dense, Lstm, NO_TARGET, Optimise, OptimiserStep, Recurrent,
-    RmsNorm, Rotation, Softmax, Targets, Trace, Transformer,
+    Accumulate, Attention, AttentionGradients, AttentionResults, Backend, Convert, Dense, Lstm,
+    NO_TARGET, Optimise, OptimiserStep, Recurrent, RmsNorm, Rotation, Softmax, Targets, Trace,
+    Transformer,
 };
 pub use optimiser::StepSettings;
 pub use slice::{Array, DeviceMatrix, DeviceMatrixMut, Layout, Slice, SliceMut};

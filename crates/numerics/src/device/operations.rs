@@ -3,7 +3,7 @@
 //! # Panics
 //! All operations panic if the shapes don't fit: that is a mistake in a network, not in its input.
 
-use super::{Device, DeviceMatrix, DeviceMatrixMut, Indices, Reals, Slice, SliceMut, bf16};
+use super::{Device, DeviceMatrix, DeviceMatrixMut, Indices, Layout, Reals, Slice, SliceMut, bf16};
 use crate::Result;
 
 /// The target of a row that is not learnt from, such as padding.
@@ -221,6 +221,26 @@ pub trait Transformer: Device {
     /// turned by the angle of the row's position and of j.
     fn rotate(&self, values: SliceMut<'_, Reals<Self>>, rotation: Rotation<'_, Reals<Self>>);
 
+    /// Attention of each place to those before it in its row and to itself (Vaswani et al. 2017): `read =
+    /// softmax(Q Kᵀ / √dim) V` for each head, and the logarithm of each softmax's sum.
+    ///
+    /// # Shapes
+    /// `read` places × heads · dim, `log_sums` places × heads.
+    fn attention(
+        &self,
+        read: SliceMut<'_, Reals<Self>>,
+        log_sums: SliceMut<'_, Reals<Self>>,
+        attention: Attention<'_, Reals<Self>>,
+    );
+
+    /// Its gradients, given that of what was read; they are replaced.
+    fn attention_backward(
+        &self,
+        into: AttentionGradients<'_, Reals<Self>>,
+        attention: Attention<'_, Reals<Self>>,
+        results: AttentionResults<'_, Reals<Self>>,
+    );
+
     /// `into = silu(gate) ∘ up` (Shazeer 2020), with silu(x) = x / (1 + e⁻ˣ).
     ///
     /// # Shapes
@@ -317,6 +337,73 @@ impl<A> Rotation<'_, A> {
         [columns, dim]
     }
 }
+
+/// What attention reads: rows of equally many places.
+#[derive(Debug)]
+pub struct Attention<'a, A> {
+    /// Of each place the queries of all heads, then their keys.
+    pub queries_and_keys: Slice<'a, A>,
+    /// Of each place the values of all heads.
+    pub values: DeviceMatrix<'a, A>,
+    /// Places in a row.
+    pub length: usize,
+    /// Heads, equally wide.
+    pub heads: usize,
+}
+
+impl<A> Clone for Attention<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A> Copy for Attention<'_, A> {}
+
+impl<A> Attention<'_, A> {
+    /// The checked number of rows, and of numbers in a head.
+    pub(super) fn check(&self, read: usize, log_sums: usize) -> [usize; 2] {
+        let Self { queries_and_keys, values, length, heads } = self;
+        let Layout { rows: places, columns: width, .. } = values.layout;
+        assert!(*length > 0 && *heads > 0, "places and heads");
+        assert_eq!((places % length, width % heads), (0, 0), "whole rows, and equal heads");
+        let found = (queries_and_keys.len, read, log_sums);
+        let expected = (2 * places * width, places * width, places * heads);
+        assert_eq!(found, expected, "shapes");
+        [places / length, width / heads]
+    }
+}
+
+/// Where the gradients of attention go.
+#[derive(Debug)]
+pub struct AttentionGradients<'a, A> {
+    /// As in [`Attention::queries_and_keys`].
+    pub queries_and_keys: SliceMut<'a, A>,
+    /// As in [`Attention::values`], with the same layout.
+    pub values: DeviceMatrixMut<'a, A>,
+    /// Scratch space, places × heads.
+    pub deltas: SliceMut<'a, A>,
+}
+
+/// What attention gave, and its gradient.
+#[derive(Debug)]
+pub struct AttentionResults<'a, A> {
+    /// What was read, places × heads · dim, perhaps after dropout.
+    pub read: Slice<'a, A>,
+    /// The share that dropout kept; by it the others were divided.
+    pub kept: f64,
+    /// The logarithms of the sums, places × heads.
+    pub log_sums: Slice<'a, A>,
+    /// The gradient of what was read.
+    pub gradient: Slice<'a, A>,
+}
+
+impl<A> Clone for AttentionResults<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A> Copy for AttentionResults<'_, A> {}
 
 /// What a step of an optimiser changes, and by what.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! [`Cpu`]: every operation on all cores, in blocks that depend on shapes alone.
 
+mod attention;
 mod elementwise;
 mod lstm;
 mod optimise;
@@ -17,9 +18,9 @@ use rayon::prelude::*;
 use super::product;
 use super::slice::{one_by_one, shape_of_product, side_by_side};
 use super::{
-    Accumulate, Array, Convert, Dense, Device, DeviceMatrix, DeviceMatrixMut, Element, Lstm,
-    Optimise, OptimiserStep, Recurrent, RmsNorm, Rotation, Slice, SliceMut, Softmax, Targets,
-    Trace, Transformer, bf16,
+    Accumulate, Array, Attention, AttentionGradients, AttentionResults, Convert, Dense, Device,
+    DeviceMatrix, DeviceMatrixMut, Element, Lstm, Optimise, OptimiserStep, Recurrent, RmsNorm,
+    Rotation, Slice, SliceMut, Softmax, Targets, Trace, Transformer, bf16,
 };
 use crate::sparse::pages::Pages;
 use crate::{Error, Real, Result};
@@ -303,6 +304,28 @@ impl<R: Real> Transformer for Cpu<R> {
         transformer::rotate(values.get(), rotation.angles.get(), shape, sign);
     }
 
+    fn attention(
+        &self,
+        read: SliceMut<'_, Pages<R>>,
+        log_sums: SliceMut<'_, Pages<R>>,
+        attention: Attention<'_, Pages<R>>,
+    ) {
+        let (inputs, shape) = attention_of(attention, read.len, log_sums.len);
+        attention::attention(read.get(), log_sums.get(), inputs, shape);
+    }
+
+    fn attention_backward(
+        &self,
+        into: AttentionGradients<'_, Pages<R>>,
+        attention: Attention<'_, Pages<R>>,
+        results: AttentionResults<'_, Pages<R>>,
+    ) {
+        let (inputs, shape) = attention_of(attention, results.read.len, results.log_sums.len);
+        assert_eq!(into.values.layout, attention.values.layout, "values");
+        let into = (into.queries_and_keys.get(), into.values.slice.get());
+        attention::attention_backward(into, inputs, results.gradient.get(), shape);
+    }
+
     fn swiglu(&self, into: SliceMut<'_, Pages<R>>, from: Slice<'_, Pages<R>>, columns: usize) {
         assert_eq!(from.len, 2 * into.len, "a gate for each number");
         transformer::swiglu(into.get(), from.get(), columns);
@@ -352,6 +375,21 @@ impl<R: Real> Convert for Cpu<R> {
     fn widen(&self, into: SliceMut<'_, Pages<f32>>, from: Slice<'_, Pages<bf16>>) {
         from.get().convert_to_f32_slice(into.get());
     }
+}
+
+/// What attention reads, and its checked shape.
+fn attention_of<'a, R: Real>(
+    attention: Attention<'a, Pages<R>>,
+    read: usize,
+    log_sums: usize,
+) -> (attention::Inputs<'a, R>, attention::Shape) {
+    let [_, dim] = attention.check(read, log_sums);
+    let Attention { queries_and_keys, values, length, heads } = attention;
+    let shape = attention::Shape { length, heads, dim, stride: values.layout.row_stride };
+    (
+        attention::Inputs { queries_and_keys: queries_and_keys.get(), values: values.slice.get() },
+        shape,
+    )
 }
 
 /// Numbers that a thread takes at a time where they don't depend on each other.

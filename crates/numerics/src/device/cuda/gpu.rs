@@ -9,7 +9,7 @@ use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr
 use cudarc::driver::{result, sys};
 use cudarc::nvrtc;
 
-use super::kernels::KERNELS;
+use super::kernels::{KERNELS, SOURCES};
 use super::{CudaArray, bytes_of};
 use crate::device::{Element, StepSettings};
 use crate::{Error, Result};
@@ -126,7 +126,7 @@ fn compile(context: &Arc<CudaContext>) -> Result<BTreeMap<&'static str, CudaFunc
         ..nvrtc::CompileOptions::default()
     };
     let fields = StepSettings::FIELDS.join(", ");
-    let source = format!("struct Settings {{ float {fields}; }};\n{}", include_str!("kernels.cu"));
+    let source = format!("struct Settings {{ float {fields}; }};\n{}", SOURCES.concat());
     let compiled = nvrtc::compile_ptx_with_opts(source, options);
     let loaded = context.load_module(compiled.map_err(|error| no_device(not_compiled(&error)))?);
     let module = loaded.map_err(|error| match error {

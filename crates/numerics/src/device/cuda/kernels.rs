@@ -1,4 +1,4 @@
-//! The kernels of `kernels.cu` as types: each one's arguments by name, in the order and with the types of its
+//! The kernels of `kernels.cu` and `attention.cu` as types: each one's arguments by name, in the order and with the types of its
 //! parameters. A test compares them with the source, so a wrong type does not compile and a wrong order is
 //! seen.
 
@@ -9,6 +9,9 @@ use cudarc::driver::{DeviceRepr, LaunchArgs, LaunchConfig, PushKernelArg};
 use super::gpu::Gpu;
 use super::{CudaArray, Slice, SliceMut};
 use crate::device::{Element, bf16};
+
+/// The source of the kernels.
+pub const SOURCES: [&str; 2] = [include_str!("kernels.cu"), include_str!("attention.cu")];
 
 /// Threads per block where each has one number.
 pub const THREADS: usize = 256;
@@ -77,19 +80,24 @@ impl<T: Element> Out<T> {
 
 /// A kernel with its arguments.
 pub trait Kernel {
-    /// Its name in `kernels.cu`.
-    const NAME: &'static str;
+    /// Its names in the source: of several ways to compute the same.
+    const NAMES: &'static [&'static str];
 
     /// Adds its arguments in order.
     fn push<'a>(&'a self, launch: &mut LaunchArgs<'a>);
 }
 
 /// Launches a kernel with `[x, y]` blocks; with none, nothing happens.
-pub fn launch<K: Kernel>(gpu: &Gpu, [x, y]: [usize; 2], threads: usize, kernel: &K) {
+pub fn launch<K: Kernel>(gpu: &Gpu, blocks: [usize; 2], threads: usize, kernel: &K) {
+    launch_as(gpu, K::NAMES[0], blocks, threads, kernel);
+}
+
+/// Launches a kernel under one of its names.
+pub fn launch_as<K: Kernel>(gpu: &Gpu, name: &str, [x, y]: [usize; 2], threads: usize, kernel: &K) {
     if x * y == 0 {
         return;
     }
-    let mut launch = gpu.stream.launch_builder(gpu.kernel(K::NAME));
+    let mut launch = gpu.stream.launch_builder(gpu.kernel(name));
     kernel.push(&mut launch);
     let config = LaunchConfig {
         grid_dim: (x as u32, y as u32, 1),
@@ -102,25 +110,34 @@ pub fn launch<K: Kernel>(gpu: &Gpu, [x, y]: [usize; 2], threads: usize, kernel: 
     gpu.note(unsafe { launch.launch(config) });
 }
 
+macro_rules! kernel {
+    ($name:ident = [$($kernel:expr),+] { $($field:ident: $type:ty),* $(,)? }) => {
+        pub struct $name {
+            $(pub $field: $type),*
+        }
+
+        impl $name {
+            const PARAMETERS: &'static [(&'static str, &'static str)] =
+                &[$((stringify!($field), stringify!($type))),*];
+        }
+
+        impl Kernel for $name {
+            const NAMES: &'static [&'static str] = &[$($kernel),+];
+
+            fn push<'a>(&'a self, launch: &mut LaunchArgs<'a>) {
+                $(launch.arg(&self.$field);)*
+            }
+        }
+    };
+}
+
 macro_rules! kernels {
-    ($($name:ident = $kernel:ident { $($field:ident: $type:ty),* $(,)? })*) => {
-        $(
-            pub struct $name {
-                $(pub $field: $type),*
-            }
-
-            impl Kernel for $name {
-                const NAME: &'static str = stringify!($kernel);
-
-                fn push<'a>(&'a self, launch: &mut LaunchArgs<'a>) {
-                    $(launch.arg(&self.$field);)*
-                }
-            }
-        )*
+    ($($name:ident = $($kernel:ident),+ { $($fields:tt)* })*) => {
+        $(kernel!($name = [$(stringify!($kernel)),+] { $($fields)* });)*
 
         /// Each kernel's name with the names and types of its parameters.
         pub const KERNELS: &[(&str, &[(&str, &str)])] =
-            &[$((stringify!($kernel), &[$((stringify!($field), stringify!($type))),*])),*];
+            &[$($((stringify!($kernel), $name::PARAMETERS)),+),*];
     };
 }
 
@@ -198,6 +215,20 @@ kernels! {
     SwigluBackward = swiglu_backward {
         into: Out<f32>, from: In<f32>, gradient: In<f32>, columns: i32, rows: i32,
     }
+    Attend = attention, attention_tiled {
+        read: Out<f32>, log_sums: Out<f32>, pairs: In<f32>, values: In<f32>, stride: i32,
+        length: i32, heads: i32, dim: i32, scale: f32,
+    }
+    AttendBackwardQueries = attention_backward_queries, attention_backward_queries_tiled {
+        into: Out<f32>, deltas: Out<f32>, pairs: In<f32>, values: In<f32>, read: In<f32>,
+        log_sums: In<f32>, gradient: In<f32>, stride: i32, length: i32, heads: i32, dim: i32,
+        scale: f32, kept: f32,
+    }
+    AttendBackwardKeys = attention_backward_keys, attention_backward_keys_tiled {
+        into: Out<f32>, into_values: Out<f32>, pairs: In<f32>, values: In<f32>,
+        log_sums: In<f32>, deltas: In<f32>, gradient: In<f32>, stride: i32, length: i32,
+        heads: i32, dim: i32, scale: f32,
+    }
     SumOfSquares = sum_of_squares { partial: Out<f32>, from: In<f32>, n: i64 }
     SumPartial = sum_partial { into: Out<f32>, partial: In<f32>, n: i32 }
     SgdStep = sgd_step { values: Out<f32>, gradient: In<f32>, settings: In<f32>, n: i64 }
@@ -234,7 +265,7 @@ mod tests {
 
     #[test]
     fn kernels_have_the_parameters_of_the_source_and_there_are_no_others() {
-        let source = include_str!("kernels.cu");
+        let source = SOURCES.concat();
         let kernels = source.split("extern \"C\" __global__ void ").skip(1).map(|text| {
             let bounds = text.starts_with("__launch_bounds__").then(|| text.find(") "));
             let text = bounds.flatten().map_or(text, |end| &text[end + 2..]);

@@ -4,6 +4,7 @@
 //! The libraries are looked for at run time: a program that was built without them, or runs where there are
 //! none, returns an error that says so.
 
+mod attention;
 mod gpu;
 mod kernels;
 mod lstm;

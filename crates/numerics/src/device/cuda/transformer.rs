@@ -2,9 +2,12 @@
 
 use super::gpu::{N_PARTIAL, PARTIAL_COLUMNS};
 use super::kernels::{self, Out, THREADS, launch};
-use super::{Cuda, CudaArray, Slice, SliceMut};
+use super::{Cuda, CudaArray, Slice, SliceMut, attention};
 use crate::device::slice::side_by_side;
-use crate::device::{Array as _, DeviceMatrix, DeviceMatrixMut, RmsNorm, Rotation, Transformer};
+use crate::device::{
+    Array as _, Attention, AttentionGradients, AttentionResults, DeviceMatrix, DeviceMatrixMut,
+    RmsNorm, Rotation, Transformer,
+};
 
 type Reals = CudaArray<f32>;
 
@@ -103,6 +106,24 @@ impl Transformer for Cuda {
             rows: rows as i32,
         };
         launch(&self.gpu, blocks(rows), threads(columns / 2), &kernel);
+    }
+
+    fn attention(
+        &self,
+        read: SliceMut<'_, Reals>,
+        log_sums: SliceMut<'_, Reals>,
+        attention: Attention<'_, Reals>,
+    ) {
+        attention::forward(self, read, log_sums, &attention);
+    }
+
+    fn attention_backward(
+        &self,
+        into: AttentionGradients<'_, Reals>,
+        attention: Attention<'_, Reals>,
+        results: AttentionResults<'_, Reals>,
+    ) {
+        attention::backward(self, into, &attention, results);
     }
 
     fn swiglu(&self, into: SliceMut<'_, Reals>, from: Slice<'_, Reals>, columns: usize) {

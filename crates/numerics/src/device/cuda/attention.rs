@@ -1,0 +1,122 @@
+//! Attention on a GPU: in tiles on tensor cores, or place by place in f32.
+
+use super::kernels::{self, Kernel, launch_as};
+use super::{Cuda, CudaArray, Products};
+use crate::device::{Attention, AttentionGradients, AttentionResults, SliceMut};
+
+type Reals = CudaArray<f32>;
+
+/// Threads per block, in both ways.
+const THREADS: usize = 128;
+/// Places that a block has on tensor cores: `TILE` of `attention.cu`.
+const TILE: usize = 64;
+/// The most places of a row whose weights fit into a block's memory: `MOST_PLACES`.
+const MOST_PLACES: usize = 4096;
+
+/// How a grid of blocks covers all places of all heads.
+struct Grid {
+    blocks: [usize; 2],
+    /// Which of a kernel's names.
+    way: usize,
+    dim: usize,
+    stride: usize,
+}
+
+impl Grid {
+    fn new(device: &Cuda, attention: &Attention<'_, Reals>, read: usize, sums: usize) -> Self {
+        /// The widest head on tensor cores.
+        const MOST: usize = 128;
+        let [rows, dim] = attention.check(read, sums);
+        let stride = attention.values.layout.row_stride;
+        let is_aligned = [dim, stride, attention.values.slice.start]
+            .iter()
+            .chain([&attention.queries_and_keys.start])
+            .all(|n| n.is_multiple_of(4));
+        let is_tiled = device.products == Products::Tf32
+            && device.gpu.has_tensor_cores
+            && is_aligned
+            && dim <= MOST;
+        let length = attention.length;
+        assert!(is_tiled || length <= MOST_PLACES, "{length} places: at most {MOST_PLACES}");
+        let across = if is_tiled { length.div_ceil(TILE) } else { length };
+        Self { blocks: [across, rows * attention.heads], way: is_tiled.into(), dim, stride }
+    }
+
+    fn scale(&self) -> f32 {
+        1.0 / (self.dim as f32).sqrt()
+    }
+
+    fn launch<K: Kernel>(&self, device: &Cuda, kernel: &K) {
+        launch_as(&device.gpu, K::NAMES[self.way], self.blocks, THREADS, kernel);
+    }
+}
+
+pub fn forward(
+    device: &Cuda,
+    read: SliceMut<'_, Reals>,
+    log_sums: SliceMut<'_, Reals>,
+    attention: &Attention<'_, Reals>,
+) {
+    let grid = Grid::new(device, attention, read.len, log_sums.len);
+    let kernel = kernels::Attend {
+        read: read.into(),
+        log_sums: log_sums.into(),
+        pairs: attention.queries_and_keys.into(),
+        values: attention.values.slice.into(),
+        stride: grid.stride as i32,
+        length: attention.length as i32,
+        heads: attention.heads as i32,
+        dim: grid.dim as i32,
+        scale: grid.scale(),
+    };
+    grid.launch(device, &kernel);
+}
+
+pub fn backward(
+    device: &Cuda,
+    into: AttentionGradients<'_, Reals>,
+    attention: &Attention<'_, Reals>,
+    results: AttentionResults<'_, Reals>,
+) {
+    let AttentionResults { read, kept, log_sums, gradient } = results;
+    let grid = Grid::new(device, attention, read.len, log_sums.len);
+    let found = (into.queries_and_keys.len, into.values.layout, into.deltas.len, gradient.len);
+    let expected =
+        (attention.queries_and_keys.len, attention.values.layout, log_sums.len, read.len);
+    assert_eq!(found, expected, "shapes");
+    let (pairs, values) = (attention.queries_and_keys.into(), attention.values.slice.into());
+    let (stride, length) = (grid.stride as i32, attention.length as i32);
+    let (heads, dim, scale) = (attention.heads as i32, grid.dim as i32, grid.scale());
+    let (deltas, into_pairs) = (kernels::Out::from(into.deltas), into.queries_and_keys.into());
+    let queries = kernels::AttendBackwardQueries {
+        into: into_pairs,
+        deltas,
+        pairs,
+        values,
+        read: read.into(),
+        log_sums: log_sums.into(),
+        gradient: gradient.into(),
+        stride,
+        length,
+        heads,
+        dim,
+        scale,
+        kept: kept as f32,
+    };
+    grid.launch(device, &queries);
+    let keys = kernels::AttendBackwardKeys {
+        into: into_pairs,
+        into_values: into.values.slice.into(),
+        pairs,
+        values,
+        log_sums: log_sums.into(),
+        deltas: deltas.read(),
+        gradient: gradient.into(),
+        stride,
+        length,
+        heads,
+        dim,
+        scale,
+    };
+    grid.launch(device, &keys);
+}
