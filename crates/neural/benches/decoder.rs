@@ -3,7 +3,7 @@
 //! ```text
 //! cargo bench -p goldilocks-neural --features cuda --bench decoder -- cpu|cuda SHAPE,… [SECONDS]
 //! ```
-//! A SHAPE is `tiny`, `small` (8.7M parameters) or `large` (97M). The peer runs if the environment names it:
+//! A SHAPE is `tiny`, `small` (8.4M parameters) or `large` (97M). The peer runs if the environment names it:
 //! `PEER="python3 $PWD/benches/peers/decoder.py"`.
 
 #![expect(clippy::print_stdout, reason = "a program")]
@@ -49,7 +49,7 @@ fn main() -> Result<()> {
 fn shape(name: &str) -> Result<(DecoderConfig, [usize; 2])> {
     let (n_pieces, layers, width, heads, feed_forward, size) = match name {
         "tiny" => (1000, 2, 64, 2, 128, [4, 64]),
-        "small" => (8000, 5, 320, 5, 832, [64, 512]),
+        "small" => (8000, 8, 256, 4, 704, [64, 1024]),
         "large" => (16_000, 12, 768, 6, 2048, [64, 1024]),
         other => return Err(format!("shape `{other}`: expected tiny, small or large").into()),
     };
