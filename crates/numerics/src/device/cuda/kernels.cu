@@ -499,15 +499,16 @@ __device__ __forceinline__ float shrink(const Settings& settings) {
 extern "C" __global__ void sgd_step(float* values, const float* gradient, const float* settings, size n) {
     const Settings& s = *(const Settings*)settings;
     float rate = s.rate * shrink(s), kept = 1.f - s.rate * s.decay;
-    size quads = n / 4;
+    // A matrix may begin anywhere among the parameters.
+    size quads = ((size)values | (size)gradient) % 16 ? 0 : n / 4;
     EACH(i, quads) {
         float4 x = ((float4*)values)[i], g = ((const float4*)gradient)[i];
         ((float4*)values)[i] = make_float4(
             kept * x.x - rate * g.x, kept * x.y - rate * g.y, kept * x.z - rate * g.z, kept * x.w - rate * g.w);
     }
-    if (blockIdx.x == 0 && threadIdx.x < n % 4) {
-        size i = 4 * quads + threadIdx.x;
-        values[i] = kept * values[i] - rate * gradient[i];
+    EACH(i, n - 4 * quads) {
+        float& value = values[4 * quads + i];
+        value = kept * value - rate * gradient[4 * quads + i];
     }
 }
 
