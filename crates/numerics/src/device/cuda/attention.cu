@@ -106,6 +106,7 @@ extern "C" __global__ void attention_backward_keys(
 // Places of a block; each of its four warps has 16 of them.
 #define TILE 64
 #define WARP_PLACES 16
+#define THREADS 128
 
 // Two numbers as bf16, the first in the lower half.
 __device__ __forceinline__ word pack(float x, float y) {
@@ -132,24 +133,37 @@ struct Lane {
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
 };
 
-// Rows of numbers in shared memory; rows that are not there are 0. 8 numbers of padding keep threads apart.
+// Rows of numbers on their way to shared memory; rows that are not there are 0. All are asked for before any is used.
+template <int D, int N> struct Fetched {
+    static constexpr int COUNT = N * D / 4 / THREADS;
+    float4 quads[COUNT];
+
+    __device__ Fetched(const float* from, size stride, int n_rows, int dim) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            int quad = i * THREADS + threadIdx.x, row = quad / (D / 4), column = quad % (D / 4) * 4;
+            bool is_there = row < n_rows && column < dim;
+            quads[i] = is_there ? *(const float4*)(from + row * stride + column) : float4{0.f, 0.f, 0.f, 0.f};
+        }
+    }
+};
+
+// Rows of numbers in shared memory. 8 numbers of padding keep threads apart.
 template <int D, int N> struct Rows {
     bf16 rows[N][D + 8];
 
-    __device__ void load(const float* from, size stride, int n_rows, int dim) {
-        for (int i = threadIdx.x; i < N * D / 4; i += blockDim.x) {
-            int row = i / (D / 4), column = i % (D / 4) * 4;
-            uint2 quad = {0, 0};
-            if (row < n_rows && column < dim) {
-                float4 x = *(const float4*)(from + row * stride + column);
-                quad = {pack(x.x, x.y), pack(x.z, x.w)};
-            }
-            *(uint2*)&rows[row][column] = quad;
+    __device__ void store(const Fetched<D, N>& from) {
+#pragma unroll
+        for (int i = 0; i < Fetched<D, N>::COUNT; i++) {
+            int quad = i * THREADS + threadIdx.x, row = quad / (D / 4), column = quad % (D / 4) * 4;
+            float4 x = from.quads[i];
+            *(uint2*)&rows[row][column] = {pack(x.x, x.y), pack(x.z, x.w)};
         }
     }
 
     // c += a · rowsᵀ
     __device__ void multiply_transposed(float (&c)[N / 8][4], const word (&a)[D / 16][4], Lane at) const {
+#pragma unroll
         for (int i = 0; i < N / 8; i++)
 #pragma unroll
             for (int k = 0; k < D / 16; k++) {
@@ -231,9 +245,11 @@ __device__ void attend(
     load_left<D>(queries, pairs + at.query(first), 2 * at.width, length - first, at.dim, lane);
     float result[D / 8][4] = {}, most[2] = {-1e30f, -1e30f}, sum[2] = {};
     for (int start = 0; start < min((tile + 1) * TILE, length); start += N) {
+        Fetched<D, N> first_half(pairs + at.key(start), 2 * at.width, length - start, at.dim);
+        Fetched<D, N> second_half(values + at.value(start), at.stride, length - start, at.dim);
         __syncthreads();
-        keys.load(pairs + at.key(start), 2 * at.width, length - start, at.dim);
-        of_values.load(values + at.value(start), at.stride, length - start, at.dim);
+        keys.store(first_half);
+        of_values.store(second_half);
         __syncthreads();
         float scores[N / 8][4] = {};
         keys.multiply_transposed(scores, queries, lane);
@@ -289,9 +305,11 @@ __device__ void attend_backward_queries(
     }
     float result[D / 8][4] = {};
     for (int start = 0; start < min((tile + 1) * TILE, length); start += N) {
+        Fetched<D, N> first_half(pairs + at.key(start), 2 * at.width, length - start, at.dim);
+        Fetched<D, N> second_half(values + at.value(start), at.stride, length - start, at.dim);
         __syncthreads();
-        keys.load(pairs + at.key(start), 2 * at.width, length - start, at.dim);
-        of_values.load(values + at.value(start), at.stride, length - start, at.dim);
+        keys.store(first_half);
+        of_values.store(second_half);
         __syncthreads();
         float scores[N / 8][4] = {}, slopes[N / 8][4] = {};
         keys.multiply_transposed(scores, queries, lane);
@@ -320,9 +338,11 @@ __device__ void attend_backward_keys(
     load_left<D>(of_values, values + at.value(first), at.stride, length - first, at.dim, lane);
     float key[D / 8][4] = {}, value[D / 8][4] = {}, factor[2] = {scale, scale}, one[2] = {1.f, 1.f};
     for (int start = tile * TILE; start < length; start += N) {
+        Fetched<D, N> first_half(pairs + at.query(start), 2 * at.width, length - start, at.dim);
+        Fetched<D, N> second_half(gradient + at.result(start), at.width, length - start, at.dim);
         __syncthreads();
-        queries.load(pairs + at.query(start), 2 * at.width, length - start, at.dim);
-        above.load(gradient + at.result(start), at.width, length - start, at.dim);
+        queries.store(first_half);
+        above.store(second_half);
         if (threadIdx.x < N && start + threadIdx.x < length) {
             of_sums[threadIdx.x] = log_sums[at.sum(start + threadIdx.x)];
             of_deltas[threadIdx.x] = deltas[at.sum(start + threadIdx.x)];
@@ -350,34 +370,44 @@ __device__ void attend_backward_keys(
     store<D>(into_values + at.value(first), at.stride, value, one, length - first, at.dim, lane);
 }
 
-extern "C" __global__ void __launch_bounds__(128) attention_tiled(
+extern "C" __global__ void __launch_bounds__(THREADS) attention_64(
     float* read, float* log_sums, const float* pairs, const float* values, int stride, int length, int heads,
     int dim, float scale) {
-    Head at(heads, dim, length, stride);
-    if (dim <= 64) attend<64, 64>(read, log_sums, pairs, values, length, scale, at);
-    else attend<128, 32>(read, log_sums, pairs, values, length, scale, at);
+    attend<64, 64>(
+        read, log_sums, pairs, values, length, scale, Head(heads, dim, length, stride));
 }
 
-extern "C" __global__ void __launch_bounds__(128) attention_backward_queries_tiled(
+extern "C" __global__ void __launch_bounds__(THREADS) attention_128(
+    float* read, float* log_sums, const float* pairs, const float* values, int stride, int length, int heads,
+    int dim, float scale) {
+    attend<128, 32>(
+        read, log_sums, pairs, values, length, scale, Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) attention_backward_queries_64(
     float* into, float* deltas, const float* pairs, const float* values, const float* read, const float* log_sums,
     const float* gradient, int stride, int length, int heads, int dim, float scale, float kept) {
-    Head at(heads, dim, length, stride);
-    if (dim <= 64)
-        attend_backward_queries<64, 64>(
-            into, deltas, pairs, values, read, log_sums, gradient, length, scale, kept, at);
-    else
-        attend_backward_queries<128, 32>(
-            into, deltas, pairs, values, read, log_sums, gradient, length, scale, kept, at);
+    attend_backward_queries<64, 32>(
+        into, deltas, pairs, values, read, log_sums, gradient, length, scale, kept, Head(heads, dim, length, stride));
 }
 
-extern "C" __global__ void __launch_bounds__(128) attention_backward_keys_tiled(
+extern "C" __global__ void __launch_bounds__(THREADS) attention_backward_queries_128(
+    float* into, float* deltas, const float* pairs, const float* values, const float* read, const float* log_sums,
+    const float* gradient, int stride, int length, int heads, int dim, float scale, float kept) {
+    attend_backward_queries<128, 32>(
+        into, deltas, pairs, values, read, log_sums, gradient, length, scale, kept, Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) attention_backward_keys_64(
     float* into, float* into_values, const float* pairs, const float* values, const float* log_sums,
     const float* deltas, const float* gradient, int stride, int length, int heads, int dim, float scale) {
-    Head at(heads, dim, length, stride);
-    if (dim <= 64)
-        attend_backward_keys<64, 64>(
-            into, into_values, pairs, values, log_sums, deltas, gradient, length, scale, at);
-    else
-        attend_backward_keys<128, 32>(
-            into, into_values, pairs, values, log_sums, deltas, gradient, length, scale, at);
+    attend_backward_keys<64, 32>(
+        into, into_values, pairs, values, log_sums, deltas, gradient, length, scale, Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) attention_backward_keys_128(
+    float* into, float* into_values, const float* pairs, const float* values, const float* log_sums,
+    const float* deltas, const float* gradient, int stride, int length, int heads, int dim, float scale) {
+    attend_backward_keys<128, 32>(
+        into, into_values, pairs, values, log_sums, deltas, gradient, length, scale, Head(heads, dim, length, stride));
 }

@@ -24,8 +24,8 @@ struct Grid {
 
 impl Grid {
     fn new(device: &Cuda, attention: &Attention<'_, Reals>, read: usize, sums: usize) -> Self {
-        /// The widest head on tensor cores.
-        const MOST: usize = 128;
+        /// The widest heads that the kernels on tensor cores are made for.
+        const WIDEST: [usize; 2] = [64, 128];
         let [rows, dim] = attention.check(read, sums);
         let stride = attention.values.layout.row_stride;
         let is_aligned = [dim, stride, attention.values.slice.start]
@@ -35,11 +35,12 @@ impl Grid {
         let is_tiled = device.products == Products::Tf32
             && device.gpu.has_tensor_cores
             && is_aligned
-            && dim <= MOST;
+            && dim <= WIDEST[1];
         let length = attention.length;
         assert!(is_tiled || length <= MOST_PLACES, "{length} places: at most {MOST_PLACES}");
+        let way = if is_tiled { 1 + WIDEST.partition_point(|&widest| widest < dim) } else { 0 };
         let across = if is_tiled { length.div_ceil(TILE) } else { length };
-        Self { blocks: [across, rows * attention.heads], way: is_tiled.into(), dim, stride }
+        Self { blocks: [across, rows * attention.heads], way, dim, stride }
     }
 
     fn scale(&self) -> f32 {

@@ -215,16 +215,16 @@ kernels! {
     SwigluBackward = swiglu_backward {
         into: Out<f32>, from: In<f32>, gradient: In<f32>, columns: i32, rows: i32,
     }
-    Attend = attention, attention_tiled {
+    Attend = attention, attention_64, attention_128 {
         read: Out<f32>, log_sums: Out<f32>, pairs: In<f32>, values: In<f32>, stride: i32,
         length: i32, heads: i32, dim: i32, scale: f32,
     }
-    AttendBackwardQueries = attention_backward_queries, attention_backward_queries_tiled {
+    AttendBackwardQueries = attention_backward_queries, attention_backward_queries_64, attention_backward_queries_128 {
         into: Out<f32>, deltas: Out<f32>, pairs: In<f32>, values: In<f32>, read: In<f32>,
         log_sums: In<f32>, gradient: In<f32>, stride: i32, length: i32, heads: i32, dim: i32,
         scale: f32, kept: f32,
     }
-    AttendBackwardKeys = attention_backward_keys, attention_backward_keys_tiled {
+    AttendBackwardKeys = attention_backward_keys, attention_backward_keys_64, attention_backward_keys_128 {
         into: Out<f32>, into_values: Out<f32>, pairs: In<f32>, values: In<f32>,
         log_sums: In<f32>, deltas: In<f32>, gradient: In<f32>, stride: i32, length: i32,
         heads: i32, dim: i32, scale: f32,
