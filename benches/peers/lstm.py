@@ -10,11 +10,11 @@ first and the last step.
 """
 
 import argparse
-import json
-import time
 
 import torch
 from torch import nn
+
+from measure import measure, options_of
 
 
 class LanguageModel(nn.Module):
@@ -40,37 +40,19 @@ class Trainer:
         self.optimiser = torch.optim.SGD(self.model.parameters(), lr=0.5, fused=device == "cuda" or None)
         shape = (1, options.streams, options.units)
         self.state = tuple(torch.zeros(shape, device=device) for _ in range(2))
-        self.words = torch.zeros(options.steps, options.streams, dtype=torch.long, device=device)
-        self.targets = torch.zeros_like(self.words)
+        words = torch.zeros(options.steps, options.streams, dtype=torch.long, device=device)
+        self.batch = (words, torch.zeros_like(words))
         self.streams = options.streams
 
     def step(self):
         self.optimiser.zero_grad(set_to_none=True)
-        loss, state = self.model(self.words, self.targets, self.state)
+        loss, state = self.model(*self.batch, self.state)
         (loss / self.streams).backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), 5.0)
         self.optimiser.step()
         for old, new in zip(self.state, state):
             old.copy_(new.detach())
         return loss.detach()
-
-    def recorded(self):
-        """The step as a CUDA graph."""
-        stream = torch.cuda.Stream()
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
-            for _ in range(3):
-                self.step()
-        torch.cuda.current_stream().wait_stream(stream)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            loss = self.step()
-
-        def replay():
-            graph.replay()
-            return loss
-
-        return replay
 
 
 def text(options):
@@ -89,36 +71,8 @@ def main():
     parser.add_argument("--steps", type=int, default=35)
     parser.add_argument("--words", type=int, default=53628)
     parser.add_argument("--units", type=int, default=512)
-    parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--threads", type=int, default=0)
-    options = parser.parse_args()
-    if options.threads:
-        torch.set_num_threads(options.threads)
-    torch.backends.cuda.matmul.allow_tf32 = True
-    torch.backends.cudnn.allow_tf32 = True
-    torch.manual_seed(1)
-    trainer = Trainer(options)
-    windows = [text(options) for _ in range(2)]
-    step = trainer.recorded() if options.device == "cuda" else trainer.step
-    losses, started, n_steps = [], None, 0
-    while started is None or time.perf_counter() - started < options.seconds:
-        if n_steps == 2:
-            started, busy = time.perf_counter(), time.process_time()
-        for target, source in zip((trainer.words, trainer.targets), windows[n_steps % 2]):
-            target.copy_(source)
-        # The loss is read each step, as training reads it.
-        losses.append(step().item())
-        n_steps += 1
-    seconds, busy = time.perf_counter() - started, time.process_time() - busy
-    n_tokens = options.steps * options.streams
-    print(json.dumps({
-        "peer": f"PyTorch {torch.__version__}",
-        "tokens_per_second": (n_steps - 2) * n_tokens / seconds,
-        "milliseconds": 1000 * seconds / (n_steps - 2),
-        "processor_milliseconds": 1000 * busy / (n_steps - 2),
-        "first_loss": losses[0] / n_tokens,
-        "last_loss": losses[-1] / n_tokens,
-    }))
+    options = options_of(parser)
+    measure(Trainer(options), [text(options) for _ in range(2)], options.steps * options.streams, options)
 
 
 main()

@@ -9,11 +9,11 @@ Prints one line of JSON: tokens a second and the loss of the first and the last 
 """
 
 import argparse
-import json
-import time
 
 import torch
 from torch import nn
+
+from measure import measure, options_of
 
 WORDS = 53628
 
@@ -111,60 +111,18 @@ class Trainer:
         self.model.end()
         return loss.detach()
 
-    def recorded(self):
-        """The step as a CUDA graph."""
-        stream = torch.cuda.Stream()
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
-            for _ in range(3):
-                self.step()
-        torch.cuda.current_stream().wait_stream(stream)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            loss = self.step()
-
-        def replay():
-            graph.replay()
-            return loss
-
-        return replay
-
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("device", choices=["cpu", "cuda"])
     parser.add_argument("network", choices=["contextual", "lexical"])
     parser.add_argument("--batch", type=int, default=Lexical.N, help="words a step of the lexical memory")
-    parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--threads", type=int, default=0)
-    options = parser.parse_args()
-    if options.threads:
-        torch.set_num_threads(options.threads)
-    torch.backends.cuda.matmul.allow_tf32 = True
-    torch.backends.cudnn.allow_tf32 = True
-    torch.manual_seed(1)
+    options = options_of(parser)
     Lexical.N = options.batch
     Lexical.RATE = 1.28 / options.batch  # 0.01 for 128 words: the loss is summed over them
     network = {"contextual": Contextual, "lexical": Lexical}[options.network]
     trainer = Trainer(network, options.device)
-    step = trainer.recorded() if options.device == "cuda" else trainer.step
-    losses, started, n_steps = [], None, 0
-    while started is None or time.perf_counter() - started < options.seconds:
-        if n_steps == 2:
-            started = time.perf_counter()
-        for target, source in zip(trainer.batch, trainer.batches[n_steps % 2]):
-            target.copy_(source)
-        # The loss is read each step, as training reads it.
-        losses.append(step().item())
-        n_steps += 1
-    seconds = time.perf_counter() - started
-    print(json.dumps({
-        "peer": f"PyTorch {torch.__version__}",
-        "tokens_per_second": (n_steps - 2) * network.N / seconds,
-        "milliseconds": 1000 * seconds / (n_steps - 2),
-        "first_loss": losses[0] / network.N,
-        "last_loss": losses[-1] / network.N,
-    }))
+    measure(trainer, trainer.batches, network.N, options)
 
 
 main()

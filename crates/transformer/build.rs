@@ -1,4 +1,4 @@
-//! Hashes the sources, so that results tell which code made them.
+//! Hashes the sources, so that results record the code that made them.
 
 use std::path::Path;
 

@@ -55,8 +55,6 @@ pub enum Use {
     SampledSoftmax,
     /// Units that dropout leaves out.
     Dropout,
-    /// The order of sentences in the training of the tagger.
-    TaggerOrder,
     /// Values that a test makes up.
     Test,
 }
@@ -85,7 +83,6 @@ impl Use {
             Self::Negatives => "negatives",
             Self::SampledSoftmax => "sampled softmax",
             Self::Dropout => "dropout",
-            Self::TaggerOrder => "tagger order",
             Self::Test => "test",
         }
     }

@@ -30,7 +30,7 @@ pub struct SelectionArgs {
 }
 
 impl SelectionArgs {
-    /// For the library.
+    /// The same as options of the library.
     pub fn options(&self) -> SetOptions {
         SetOptions {
             splits: self.splits.clone(),

@@ -12,7 +12,7 @@ use crate::commands::{
 use crate::interrupt::{self, OnInterrupt};
 use crate::progress::Progress;
 
-/// Version and commit.
+/// The version, and the commit that it was built from.
 const VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     " (",
@@ -51,7 +51,7 @@ pub struct Cli {
 
 /// A command that works for longer than a moment: its own options, and those of all such commands.
 #[derive(clap::Args, Debug)]
-pub struct Working<O: clap::Args> {
+pub struct WithWork<O: clap::Args> {
     #[command(flatten)]
     pub options: O,
     #[command(flatten)]
@@ -60,7 +60,7 @@ pub struct Working<O: clap::Args> {
 
 /// A command that shows its progress and uses one thread.
 #[derive(clap::Args, Debug)]
-struct Showing<O: clap::Args> {
+struct WithProgress<O: clap::Args> {
     #[command(flatten)]
     options: O,
     #[command(flatten)]
@@ -77,7 +77,7 @@ Examples:
   goldilocks reproduce goldilocks --questions SET       # accuracy against the size of windows
   goldilocks reproduce --show table-2 > own.toml        # a table of your own begins as the paper's
   goldilocks reproduce --experiment own.toml")]
-    Reproduce(Working<reproduce::Options>),
+    Reproduce(WithWork<reproduce::Options>),
     /// Build questions from books
     #[command(after_help = "\
 Examples:
@@ -87,31 +87,31 @@ Examples:
   goldilocks build books -o cbt --like cbt --counts cbt --splits splits.tsv
   goldilocks build alice.txt -o names --classes NE --context 10
   goldilocks build --plan set --shard 7                 # a shard of what `goldilocks plan` planned")]
-    Build(Working<build::Options>),
+    Build(WithWork<build::Options>),
     /// Plan a set in shards, for books that one machine can't hold
     #[command(after_help = "\
 Examples:
   goldilocks plan library -o set --split-by hash
   goldilocks build --plan set --shard 7                 # any worker, any order, any number of times
   goldilocks merge set")]
-    Plan(Working<plan::Options>),
+    Plan(WithWork<plan::Options>),
     /// Check the shards of a planned set and complete it
     #[command(after_help = "\
 Example:
   goldilocks merge set")]
-    Merge(Working<plan::MergeOptions>),
+    Merge(WithWork<plan::MergeOptions>),
     /// Build questions like those of CNN QA from anonymised news articles
     #[command(after_help = "\
 Examples:
   goldilocks build-news -o news                         # from the embedded articles
   goldilocks build-news articles.jsonl --with cnn/questions -o news")]
-    BuildNews(Working<build_news::Options>),
+    BuildNews(WithWork<build_news::Options>),
     /// Count a question set (Table 1) and look for leaks
     #[command(after_help = "\
 Examples:
   goldilocks stats questions
   goldilocks stats questions --split test --json")]
-    Stats(Working<stats::Options>),
+    Stats(WithWork<stats::Options>),
     /// Convert a question set: CBT text, JSON lines, Parquet, compact
     #[command(after_help = "\
 Examples:
@@ -119,7 +119,7 @@ Examples:
   goldilocks convert questions released --to cbt        # a folder like that of the release
   goldilocks convert questions hub --to hf              # for load_dataset(\"hub\", \"NE\")
   goldilocks convert questions - --to jsonl --split test --class NE")]
-    Convert(Working<convert::Options>),
+    Convert(WithWork<convert::Options>),
     /// List the models, or the settings of one
     #[command(after_help = "\
 Examples:
@@ -132,13 +132,13 @@ Examples:
   goldilocks train word-distance questions -o word-distance
   goldilocks train memnn-window-selfsup questions -o memory --set dim=100 --seed 2
   goldilocks train lstm-query questions -o lstm --device cuda")]
-    Train(Working<train::Options>),
+    Train(WithWork<train::Options>),
     /// Try settings of a model on the validation split
     #[command(after_help = "\
 Examples:
   goldilocks tune word-distance questions -o tuned --grid max_penalty=1,3,5
   goldilocks tune memnn-window-selfsup questions -o tuned --grid window=3,5,7 --grid dim=50,100 --seeds 3")]
-    Tune(Working<tune::Options>),
+    Tune(WithWork<tune::Options>),
     /// Answer questions with a trained model
     #[command(after_help = "\
 Examples:
@@ -147,19 +147,19 @@ Examples:
   goldilocks answer memory questions -o query-only.jsonl --query-only
   goldilocks answer memory questions -o -               # to standard output
   goldilocks answer http://localhost:8000 questions -o server.jsonl --sample 100")]
-    Answer(Working<answer::Options>),
+    Answer(WithWork<answer::Options>),
     /// Ask what a server with a language model can do
     #[command(after_help = "\
 Examples:
   goldilocks probe http://localhost:8000
   goldilocks probe http://localhost:8080 --leaks questions --json")]
-    Probe(Working<probe::Options>),
+    Probe(WithWork<probe::Options>),
     /// Show what a model looked at before it answered
     #[command(after_help = "\
 Examples:
   goldilocks explain word-distance questions --question 3
   goldilocks explain memory questions --question 3 --split test --html question.html")]
-    Explain(Working<explain::Options>),
+    Explain(WithWork<explain::Options>),
     /// Print the accuracy of predictions, with intervals
     #[command(after_help = "\
 Examples:
@@ -167,32 +167,32 @@ Examples:
   goldilocks evaluate memory.jsonl word-distance.jsonl --split test
   goldilocks evaluate *.jsonl --questions questions --table md
   goldilocks evaluate seed-1.jsonl seed-2.jsonl seed-3.jsonl --seeds")]
-    Evaluate(Working<evaluate::Options>),
+    Evaluate(WithWork<evaluate::Options>),
     /// Compare two models on the same questions
     #[command(after_help = "\
 Examples:
   goldilocks compare memory.jsonl word-distance.jsonl
   goldilocks compare memory.jsonl word-distance.jsonl --split test --class NE")]
-    Compare(Working<compare::Options>),
+    Compare(WithWork<compare::Options>),
     /// Combine several models into one
     #[command(after_help = "\
 Examples:
   goldilocks combine seed-1.jsonl seed-2.jsonl -o mean.jsonl
   goldilocks combine memory.jsonl lstm.jsonl --split test --fit memory.jsonl lstm.jsonl -o both.jsonl")]
-    Combine(Working<combine::Options>),
+    Combine(WithWork<combine::Options>),
     /// Make tables and pictures from predictions
     #[command(after_help = "\
 Examples:
   goldilocks report memory.jsonl word-distance.jsonl --questions questions
   goldilocks report memory.jsonl --questions questions --table validation -o report")]
-    Report(Working<report::Options>),
+    Report(WithWork<report::Options>),
     /// Serve the page: explore, look inside, take the test
     #[command(after_help = "\
 Examples:
   goldilocks serve                                      # the embedded tales
   goldilocks serve questions --models memory word-distance
   goldilocks serve questions --study study.db --port 9000")]
-    Serve(Working<serve::Options>),
+    Serve(WithWork<serve::Options>),
     /// Create and export studies of people who take the test
     Study(study::Options),
     /// Language models: estimate, perplexity, ARPA in and out
@@ -207,18 +207,18 @@ Examples:
     #[command(after_help = "\
 Example:
   goldilocks train-tagger tagged-books -o tagger.bin")]
-    TrainTagger(Working<train_tagger::Options>),
+    TrainTagger(WithWork<train_tagger::Options>),
     /// Measure how fast the stages run on this machine
     #[command(after_help = "\
 Examples:
   goldilocks bench
   goldilocks bench my-books --threads 1 --json")]
-    Bench(Working<bench::Options>),
+    Bench(WithWork<bench::Options>),
     /// Fetch a released data set
     #[command(after_help = "\
 Example:
   goldilocks fetch cbt -o data                          # then: goldilocks stats data/CBTest/data")]
-    Fetch(Showing<fetch::Options>),
+    Fetch(WithProgress<fetch::Options>),
     /// Print a completion script for a shell
     #[command(after_help = "\
 Example:
@@ -273,8 +273,8 @@ impl Cli {
     }
 }
 
-impl<O: clap::Args> Working<O> {
-    /// Runs a command.
+impl<O: clap::Args> WithWork<O> {
+    /// Sets up threads, progress and interrupts, and runs the command.
     pub fn run(
         &self,
         on_interrupt: OnInterrupt,

@@ -41,7 +41,7 @@ impl Failure {
     }
 }
 
-/// Prints `warning: …`.
+/// Prints `warning: …` to stderr.
 pub fn warn(text: std::fmt::Arguments<'_>) {
     let style = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
     anstream::eprintln!("{style}warning:{style:#} {}", stdio::named(text.to_string()));

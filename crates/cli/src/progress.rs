@@ -35,7 +35,7 @@ struct State {
     rest: f64,
 }
 
-/// The running epoch.
+/// The epoch that is running, for the time that is left.
 struct Epoch {
     started: Instant,
     done: usize,
@@ -143,7 +143,7 @@ impl Reporter for Progress {
             Event::Estimated { rows } => self.note(format_args!("{}", estimates(&rows))),
             Event::RowBegins { number, total, name, seconds, rest } => {
                 state.rest = rest;
-                // Whoever waits longer than a moment is told for how long.
+                // Waits of more than a moment are announced.
                 if let Some(seconds) = seconds.filter(|&seconds| seconds > 10.0) {
                     let place = format!("{number}/{total}");
                     let after = rest_text(rest);

@@ -2,7 +2,7 @@
 
 use goldilocks::base::Remedy;
 
-/// Words a remedy.
+/// The sentence of help for a remedy, with the flags of the program.
 #[expect(clippy::too_many_lines, reason = "one arm per remedy")]
 pub fn worded(remedy: &Remedy) -> String {
     match remedy {

@@ -103,7 +103,7 @@ impl Output {
         Ok(Self { path, is_dash })
     }
 
-    /// Where to write.
+    /// The path to write to.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -9,7 +9,7 @@ const LEAST: usize = 40;
 
 /// How many columns there are: `COLUMNS` if it is set, else those of the terminal, else 100.
 pub fn width() -> usize {
-    #[expect(clippy::disallowed_methods, reason = "shells tell the width that they were given")]
+    #[expect(clippy::disallowed_methods, reason = "the shell exports the width of the terminal")]
     let set = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let found = || terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0);
     let width = set.map(NonZeroUsize::get).or_else(|| found().map(usize::from));

@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Counts of words.
+/// Counts of words, by whether the taggers agree.
 #[derive(Default)]
 struct Comparison {
     words: u32,

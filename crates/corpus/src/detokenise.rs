@@ -46,7 +46,7 @@ pub fn passage<'a>(sentences: &[impl AsRef<[&'a str]>], style: Style) -> Vec<Pri
     let marks = marks::marks(&tokens);
     let mut joins = true;
     let spaced = tokens.iter().enumerate().map(|(place, token)| {
-        let around = Around::new(&tokens, &marks, place);
+        let around = TokenContext::new(&tokens, &marks, place);
         let is_extra = spaces::is_extra_stop(&around);
         let has_space = !(joins || is_extra || spaces::joins_previous(&around));
         joins = !is_extra && spaces::joins_next(&around);
@@ -79,7 +79,7 @@ struct Token<'a> {
 }
 
 /// A token and its neighbours.
-struct Around<'a, 't> {
+struct TokenContext<'a, 't> {
     token: &'a str,
     mark: Option<Mark>,
     is_first: bool,
@@ -92,7 +92,7 @@ struct Around<'a, 't> {
     next_mark: Option<Mark>,
 }
 
-impl<'a, 't> Around<'a, 't> {
+impl<'a, 't> TokenContext<'a, 't> {
     fn new(tokens: &'t [Token<'a>], marks: &[Option<Mark>], place: usize) -> Self {
         let rest = &tokens[place + 1..];
         let end = rest.iter().position(|token| token.is_first).unwrap_or(rest.len());
@@ -132,7 +132,7 @@ fn bracket(token: &str) -> &str {
 }
 
 /// A token as a book prints it.
-fn printed<'a>(token: &'a str, around: &Around<'_, '_>, style: Style) -> &'a str {
+fn printed<'a>(token: &'a str, around: &TokenContext<'_, '_>, style: Style) -> &'a str {
     let is_plain = style == Style::Plain;
     match (token, around.mark) {
         ("``" | "''" | "“" | "”", Some(_)) if is_plain => "\"",

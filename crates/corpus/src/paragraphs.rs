@@ -10,7 +10,7 @@ use crate::sentences::tokenise;
 /// A text as sentences of tokens, as [`tokenise`] gives them, but with an end of sentence at the end of each
 /// paragraph.
 ///
-/// A paragraph ends at an empty line, unless the text goes on in the middle of a sentence: the line before ends
+/// A paragraph ends at an empty line, unless the line breaks within a sentence: the line before ends
 /// with `,` or `;`, or the next one begins with a small letter. A row of stars between paragraphs is left out.
 ///
 /// ```
@@ -44,7 +44,7 @@ fn paragraphs(text: &str) -> Vec<&str> {
     paragraphs.into_iter().map(|bytes| &text[bytes]).collect()
 }
 
-/// Returns whether a sentence goes on from one paragraph to the next.
+/// Returns whether a sentence continues in the next paragraph.
 fn continues(before: &str, after: &str) -> bool {
     before.trim_end().ends_with([',', ';']) || starts_small(after)
 }
@@ -54,7 +54,7 @@ fn starts_small(paragraph: &str) -> bool {
     first.is_some_and(char::is_lowercase)
 }
 
-/// `* * * * *`, `-----` and the like: neither a word, nor somebody's `"?"`.
+/// Returns whether a paragraph is a divider such as `* * * * *` or `-----`, and not a word or somebody's `"?"`.
 fn is_ornament(paragraph: &str) -> bool {
     !paragraph.contains(|c: char| c.is_alphanumeric() || matches!(c, '!' | '?'))
 }

@@ -36,7 +36,7 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// All predictions.
+    /// The batches of all predictions.
     pub fn new(predictions: Arc<Predictions>) -> Self {
         Self { predictions, schema: schema(), n_done: 0 }
     }

@@ -135,7 +135,7 @@ mod tests {
         let (good, bad) = (plain(&[1.0; 50]), plain(&[0.0; 50]));
         let pooled: Vec<Ratio> = good.iter().chain(&bad).copied().collect();
         let (low, high) = interval(&[pooled], 1);
-        // One-stage: 0.5 ± 1.96 · 0.05. Two books alike within: both may be the bad one.
+        // One-stage: 0.5 ± 1.96 · 0.05. With two uniform books, both draws may be the bad one.
         assert!((low - 0.4).abs() <= 0.02 && (high - 0.6).abs() <= 0.02, "{low} {high}");
         assert_eq!(interval(&[good, bad], 1), (0.0, 1.0));
     }

@@ -93,7 +93,7 @@ impl<'a> QuestionIndex<'a> {
     /// # Errors
     /// [`Error::Line`] for a line whose question the set lacks or contradicts;
     /// [`Error::Missing`] for questions without a prediction; [`Error::NothingSelected`] where
-    /// [`Self::select`] leaves nothing.
+    /// [`Self::select`] selects no question.
     pub fn check(&self, mut predictions: Predictions) -> Result<MatchedPredictions<'a>, Error> {
         if !predictions.people.is_empty() {
             return self.check_people(predictions);

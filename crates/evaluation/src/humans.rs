@@ -80,7 +80,7 @@ pub struct Agreement {
     pub questions: usize,
     /// Pairs of answers to the same question.
     pub pairs: usize,
-    /// The share of pairs that agree, each question counted alike.
+    /// The share of pairs that agree, with equal weight for each question.
     pub share: f64,
     /// Free-marginal κ (Randolph 2005).
     pub kappa: f64,

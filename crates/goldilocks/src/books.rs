@@ -19,7 +19,7 @@ pub enum Source {
     File(PathBuf),
     /// Such a file with a name of its own, because others are called the same.
     NamedFile {
-        /// Where it is.
+        /// The path of the file.
         path: PathBuf,
         /// What the book is called.
         name: String,

@@ -66,7 +66,7 @@ impl Default for BuildOptions {
 /// A set that was built, and from what.
 #[derive(Debug)]
 pub struct Build {
-    /// The questions.
+    /// The set of all questions.
     pub set: QuestionSet,
     /// The books that they come from.
     pub books: Vec<BuiltBook>,
@@ -90,7 +90,7 @@ pub struct BuiltBook {
     /// How many sentences it has.
     #[serde(rename = "sentences")]
     pub n_sentences: usize,
-    /// How many words.
+    /// The number of words, punctuation included.
     #[serde(rename = "words")]
     pub n_words: usize,
 }

@@ -48,7 +48,7 @@ impl NewsOptions {
 /// A set that was built from news, and from what.
 #[derive(Debug)]
 pub struct NewsBuild {
-    /// The questions.
+    /// The set of all questions.
     pub set: QuestionSet,
     /// The files that they come from, with the hash of each.
     pub inputs: BTreeMap<String, String>,

@@ -41,7 +41,7 @@ pub struct Combination {
 /// Weights that were fitted on validation predictions.
 #[derive(Debug)]
 pub struct Fitted {
-    /// One per model.
+    /// One weight per model, in their order.
     pub weights: Vec<f64>,
     /// How many questions they were fitted on.
     pub n_questions: usize,

@@ -14,7 +14,7 @@ use crate::{Error, Reporter, Result};
 pub struct ConvertOptions {
     /// The form to write; none: that of the output's ending.
     pub to: Option<Format>,
-    /// Which questions.
+    /// Which questions are converted.
     pub set: SetOptions,
     /// The seed to draw placeholders from, if candidates are replaced by placeholders (Appendix D).
     pub anonymise: Option<u64>,

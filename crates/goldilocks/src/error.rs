@@ -13,19 +13,19 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum Error {
-    /// Books.
+    /// A book could not be read or tagged.
     #[error(transparent)]
     Corpus(#[from] corpus::Error),
-    /// Question sets.
+    /// A question set could not be read, built or written.
     #[error(transparent)]
     Questions(#[from] questions::Error),
-    /// Language models.
+    /// An n-gram model could not be read, estimated or written.
     #[error(transparent)]
     Ngram(#[from] ngram::Error),
-    /// Arrays and devices.
+    /// A device failed, or weights could not be read.
     #[error(transparent)]
     Numerics(#[from] numerics::Error),
-    /// Models.
+    /// A model could not be trained, loaded, saved or asked.
     #[error(transparent)]
     Models(#[from] models::Error),
     /// Language models on servers.
@@ -36,10 +36,10 @@ pub enum Error {
     #[cfg(feature = "transformer")]
     #[error(transparent)]
     Transformer(#[from] transformer::Error),
-    /// Predictions and figures.
+    /// Predictions could not be read, or do not fit the set.
     #[error(transparent)]
     Evaluation(#[from] evaluation::Error),
-    /// Tables and pictures.
+    /// A report could not be laid out or written.
     #[error(transparent)]
     Report(#[from] ::report::Error),
     /// The page and its studies.

@@ -45,7 +45,7 @@ pub fn estimate(path: &Path, options: &Options, reporter: &dyn Reporter) -> Resu
 
 /// Where the n-grams of a model folder come from.
 #[derive(Clone, Copy, Debug)]
-pub enum Origin<'a> {
+pub enum NgramSource<'a> {
     /// They were estimated from this text.
     Text(&'a Path),
     /// They were read from this ARPA file.
@@ -59,7 +59,7 @@ pub enum Origin<'a> {
 #[expect(clippy::too_many_arguments, reason = "each is another thing, and none has a default")]
 pub fn save(
     table: &Table,
-    origin: Origin<'_>,
+    origin: NgramSource<'_>,
     quantise: bool,
     folder: &Path,
     overwrite: bool,
@@ -67,8 +67,8 @@ pub fn save(
 ) -> Result<()> {
     let (model, settings) = models::from_language_model(Model::new(table, quantise));
     let (kind, source) = match origin {
-        Origin::Text(path) => ("text", path),
-        Origin::Arpa(path) => ("arpa", path),
+        NgramSource::Text(path) => ("text", path),
+        NgramSource::Arpa(path) => ("arpa", path),
     };
     let source = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut provenance = Provenance::new(&settings, format!("{kind} {source}"), 0);
@@ -103,7 +103,7 @@ fn sentence(line: &str) -> Option<impl Iterator<Item = &str>> {
 pub struct Perplexity {
     /// How many sentences the text has.
     pub sentences: usize,
-    /// How many words.
+    /// The number of words that were predicted.
     pub words: usize,
     /// How many of them the model does not know.
     pub unknown_words: usize,

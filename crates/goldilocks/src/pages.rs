@@ -18,14 +18,14 @@ const LEARN_NOTHING: [&str; 3] = ["max-frequency-context", "sliding-window", "wo
 /// The learner that is trained on the tales in a moment, with its settings.
 const QUICK_LEARNER: (&str, [&str; 2]) = ("memnn-window-selfsup", ["dim=32", "epochs=6"]);
 
-/// What [`catalogue`] opens.
+/// Options of [`catalogue`].
 #[derive(Default)]
 pub struct CatalogueOptions {
     /// Question sets; the embedded tales where there are none.
     pub sets: Vec<PathBuf>,
     /// Folders of models; on the tales, where there are none, those that are ready in a moment.
     pub models: Vec<PathBuf>,
-    /// Files of predictions.
+    /// Predictions files whose answers are shown.
     pub predictions: Vec<PathBuf>,
     /// Others who answer, such as servers.
     pub others: Vec<NewAnswerer>,

@@ -103,18 +103,18 @@ pub enum Event {
     },
     /// Steps of it are done.
     Step {
-        /// How many more.
+        /// How many steps were done since the last report.
         n: usize,
         /// The book, trial or other thing that was worked on.
         what: Option<String>,
     },
-    /// It is over.
+    /// The stage that began last has ended.
     End,
     /// A model reports from its training, or from being loaded.
     Training {
-        /// The model's name.
+        /// The name of the method.
         model: String,
-        /// What it reports.
+        /// The event of the training.
         event: models::Event,
     },
     /// The questions of a reproduction are at hand.
@@ -128,7 +128,7 @@ pub enum Event {
         /// Whether those are news articles.
         is_news: bool,
     },
-    /// How long rows of a reproduction will take, as far as a short trial of each on this machine tells.
+    /// How long rows of a reproduction will take, estimated from a short trial of each on this machine.
     Estimated {
         /// Their names, in the order in which they are made, and seconds.
         rows: Vec<(String, f64)>,

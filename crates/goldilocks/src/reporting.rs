@@ -12,7 +12,7 @@ use crate::progress::during;
 use crate::sets::{self, SetOptions};
 use crate::{Program, Reporter, Result};
 
-/// What [`report()`] shows.
+/// Options of [`report()`].
 #[derive(Clone, Debug)]
 pub struct ReportOptions {
     /// Predictions files; a row is named after its file: `memnn-window.jsonl` is that row of the paper's tables.

@@ -12,7 +12,7 @@ pub const LEAST_SHARE: f64 = 0.01;
 /// What is in a set.
 #[derive(Debug, Serialize)]
 pub struct SetStatistics {
-    /// Table 1.
+    /// The figures of Table 1.
     pub statistics: Statistics,
     /// Text, questions and candidates that are shared.
     pub leaks: Leaks,

@@ -17,7 +17,7 @@ pub struct TrainOptions {
     pub settings: Settings,
     /// Seed of every random choice.
     pub seed: u64,
-    /// Where networks learn.
+    /// The device on which networks are trained.
     pub device: DeviceChoice,
     /// What identifies the questions in the model's manifest: the fingerprint of [`crate::sets::LEARNT_FROM`].
     pub data: String,

@@ -20,7 +20,7 @@ use crate::progress::{ModelReporter, check_cancelled};
 use crate::sets::{self, SetOptions};
 use crate::{AnswerOptions, Error, Event, Program, Reporter, Result, answer};
 
-/// What [`tune()`] tries.
+/// Options of [`tune()`].
 #[derive(Clone, Debug)]
 pub struct TuneOptions {
     /// The name of the method that is trained.
@@ -39,7 +39,7 @@ pub struct TuneOptions {
     pub seeds: u64,
     /// Trials use this one; the best setting is trained from it and those after it.
     pub seed: u64,
-    /// Where networks learn.
+    /// The device on which networks are trained.
     pub device: DeviceChoice,
     /// Whether trials of other versions of the code count.
     pub any_version: bool,
@@ -62,7 +62,7 @@ pub struct Trial {
 /// A trial that is over: a line of the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What was tried.
+    /// The settings that were tried.
     #[serde(flatten)]
     pub trial: Trial,
     /// Accuracy on the validation questions of each class, and of all; empty where training failed.
@@ -75,7 +75,7 @@ pub struct Outcome {
     pub seconds: f64,
 }
 
-/// What [`tune()`] found.
+/// The outcome of [`tune()`].
 #[derive(Clone, Debug)]
 pub struct Tuning {
     /// The trials of the grid.

@@ -6,7 +6,7 @@
 //! 3. The same questions are answered: only what a candidate can influence is scored.
 //!
 //! Ours and `query` have one thread, `lmplz` as many as it likes. They run in turn, so that other work on the
-//! machine troubles all of them alike, and the medians are printed.
+//! machine slows all of them equally, and the medians are printed.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 

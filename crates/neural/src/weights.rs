@@ -42,7 +42,7 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// Its name.
+    /// The name of the parameter, unique in its plan.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -1,6 +1,6 @@
 //! Networks that can look far back know a word that is only there; one that can't, doesn't.
 //!
-//! A tale names somebody, goes on about anything, and asks for the name.
+//! A tale names somebody, continues with other words, and asks for the name.
 
 use goldilocks_neural::{
     Attention, Cloze, ClozeScorer, Initial, LexicalConfig, LexicalMemory, LstmConfig, LstmLm,

@@ -358,7 +358,7 @@ fn rotate<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
     read(device, &values)
 }
 
-/// Rows that are no multiples of tiles, narrow and wide heads, and the values beside something else.
+/// Rows that are no multiples of tiles, narrow and wide heads, and values next to other columns.
 fn attention<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
     let (rows, length, heads) = (draw.size(3), draw.size(150), draw.size(3));
     let dim = 4 * draw.size(32);

@@ -79,12 +79,12 @@ type CachedScorer = Mutex<Option<Box<dyn Scorer>>>;
 /// The answers to the questions of a set, by their places; none where a question was not answered.
 type Answered = Vec<Option<Scored>>;
 
-/// An answered question.
+/// The scores of one question, and the choice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scored {
     /// One score per candidate.
     pub scores: Vec<f32>,
-    /// The chosen candidate.
+    /// The index of the chosen candidate.
     pub chosen: usize,
 }
 

@@ -119,7 +119,7 @@ pub struct Visitor {
     pub cookies: BTreeMap<String, String>,
 }
 
-/// What came back.
+/// The answer to a request.
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,

@@ -41,7 +41,7 @@ pub enum Error {
     /// From the question set.
     #[error(transparent)]
     Questions(#[from] questions::Error),
-    /// From predictions.
+    /// Predictions could not be read, or do not fit the set.
     #[error(transparent)]
     Evaluation(#[from] evaluation::Error),
 }

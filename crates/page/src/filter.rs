@@ -37,7 +37,7 @@ pub struct Filter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Wanted {
-    /// Either.
+    /// Right or wrong.
     Any,
     /// Right about the question.
     Right,

@@ -123,7 +123,7 @@ fn oversized_requests_are_cut_off() {
     assert_eq!(reply.status, 431);
     let long = format!("/questions?search={}", "a".repeat(200_000));
     assert!(matches!(visitor.get(&long).status, 414 | 431 | 0));
-    // A passage that fits the body but not the page is answered kindly.
+    // A passage that fits the body but not the page is answered with an explanation.
     let seal = visitor.get("/own").field("seal");
     let text = "a ".repeat(crate::own::LONGEST);
     let reply = visitor.post("/own", &[("seal", &seal), ("text", &text)]);

@@ -1,4 +1,4 @@
-//! Connections: accepted up to a number, each with so much time and no more.
+//! Connections: a limited number at once, each with a time limit.
 
 use std::net::TcpListener;
 use std::pin::pin;

@@ -29,7 +29,7 @@ use crate::{Error, Result};
 pub struct Site {
     /// What there is to explore.
     pub catalogue: Arc<Catalogue>,
-    /// The studies.
+    /// The file of studies, if one is served.
     pub store: Option<Store>,
     /// What the researcher shows to get in, where anybody else could come.
     pub token: Option<String>,
@@ -50,11 +50,11 @@ pub struct Site {
 /// The state of every handler.
 pub type Shared = State<Arc<Site>>;
 /// What a handler gives.
-pub type Answer = Result<Response, Refusal>;
+pub type Answer = Result<Response, PageError>;
 
 /// Why a visitor does not get a page.
 #[derive(Debug)]
-pub enum Refusal {
+pub enum PageError {
     /// There is no such page.
     NotFound,
     /// The request is not one of a page of ours.
@@ -65,7 +65,7 @@ pub enum Refusal {
     Failed(Error),
 }
 
-impl From<Error> for Refusal {
+impl From<Error> for PageError {
     fn from(error: Error) -> Self {
         match error {
             Error::NoStudy { .. } => Self::NotFound,
@@ -74,7 +74,7 @@ impl From<Error> for Refusal {
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         match self {
             Self::NotFound => view::message(
@@ -115,8 +115,8 @@ impl Site {
     ///
     /// # Errors
     /// Not found, where there is none.
-    pub fn store(&self) -> Result<&Store, Refusal> {
-        self.store.as_ref().ok_or(Refusal::NotFound)
+    pub fn store(&self) -> Result<&Store, PageError> {
+        self.store.as_ref().ok_or(PageError::NotFound)
     }
 
     /// A study with its questions, read once.
@@ -142,13 +142,13 @@ impl Site {
     ///
     /// # Errors
     /// Forged, where it does not.
-    pub fn check_form(&self, headers: &HeaderMap, seal: &str) -> Result<(), Refusal> {
+    pub fn check_form(&self, headers: &HeaderMap, seal: &str) -> Result<(), PageError> {
         let texts = ["form", cookie(headers, enter::COOKIE).unwrap_or_default()];
-        if self.key.has_sealed(&texts, seal) { Ok(()) } else { Err(Refusal::Forged) }
+        if self.key.has_sealed(&texts, seal) { Ok(()) } else { Err(PageError::Forged) }
     }
 }
 
-/// All routes.
+/// The routes of annotators, and those that require the token.
 pub fn router(site: Arc<Site>) -> Router {
     let researcher = Router::new()
         .route("/", get(home::home))
@@ -159,7 +159,7 @@ pub fn router(site: Arc<Site>) -> Router {
         .route("/studies/{id}", get(research::study).post(research::change))
         .route("/studies/{id}/results", get(research::results))
         .route("/studies/{id}/export/{file}", get(research::export))
-        .fallback(async || Refusal::NotFound)
+        .fallback(async || PageError::NotFound)
         .layer(from_fn_with_state(Arc::clone(&site), enter::require_researcher));
     Router::new()
         .route("/page.css", get(async || asset("text/css", &view::STYLE)))
@@ -209,7 +209,7 @@ async fn admit(site: &Site, request: Request) -> Result<Request, Response> {
         return Err(refuse(StatusCode::MISDIRECTED_REQUEST, text));
     }
     if request.method() == Method::POST && !is_same_origin(headers, host) {
-        return Err(Refusal::Forged.into_response());
+        return Err(PageError::Forged.into_response());
     }
     let (head, body) = request.into_parts();
     let declared = head.headers.get(header::CONTENT_LENGTH).and_then(|n| n.to_str().ok());
@@ -289,8 +289,8 @@ pub fn with_cookie(address: &str, name: &str, value: &str, same_site: &str) -> R
 
 /// Runs what takes a while without keeping others waiting.
 pub async fn aside<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
-) -> Result<T, Refusal> {
+    work: impl FnOnce() -> Result<T, PageError> + Send + 'static,
+) -> Result<T, PageError> {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
         Err(stopped) => std::panic::resume_unwind(stopped.into_panic()),

@@ -20,7 +20,7 @@ const FORMAT: i64 = 1;
 /// How many writes share a transaction at most.
 const BATCH: usize = 256;
 
-/// A store that is open; readers and the writer have a connection each.
+/// An open store; the writer and each reader have their own connection.
 pub struct Store {
     path: PathBuf,
     reader: Mutex<Connection>,
@@ -63,7 +63,7 @@ impl Store {
         Ok(Self { path, reader: Mutex::new(connection), writer, key })
     }
 
-    /// The file.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -205,7 +205,7 @@ fn write_all(connection: &Connection, jobs: &mpsc::Receiver<Job>) {
     }
 }
 
-/// Work that fails leaves nothing, and the rest of its transaction alone.
+/// Work that fails is rolled back without the rest of its transaction.
 fn in_savepoint<T>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> rusqlite::Result<T>,

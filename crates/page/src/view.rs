@@ -55,7 +55,7 @@ pub struct Shell {
     pub has_studies: bool,
 }
 
-/// A page.
+/// Renders a template as a response.
 pub fn page(status: StatusCode, name: &str, shell: Shell, view: impl Serialize) -> Response {
     let template = TEMPLATES.get_template(name).expect("the template is listed above");
     let html = template

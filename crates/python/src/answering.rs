@@ -10,7 +10,7 @@ use pyo3::types::PyList;
 
 use crate::errors::{exception, wrong_type};
 use crate::models::ModelHandle;
-use crate::options::{Answering, positive};
+use crate::options::{AnswerArgs, positive};
 use crate::predictions::PredictionList;
 use crate::question::Question;
 use crate::questions::QuestionList;
@@ -22,13 +22,13 @@ pub fn answer(
     py: Python<'_>,
     model: &ModelHandle,
     questions: &QuestionList,
-    answering: Answering,
+    answering: AnswerArgs,
     work: Work,
 ) -> PyResult<PredictionList> {
     answering.check_output(py)?;
     let options = answering.options(py)?;
     let (set, (model, manifest)) = (questions.own(py)?, model.parts());
-    let Answering { name, out, .. } = answering;
+    let AnswerArgs { name, out, .. } = answering;
     let predictions = work.run(py, move |reporter| match out {
         None => Ok(Predictions::new(name, goldilocks::answer(&model, &set, &options, reporter)?)?),
         Some(path) => {
@@ -47,7 +47,7 @@ pub fn answer_by(
     scorer: Bound<'_, PyAny>,
     questions: &QuestionList,
     batch_size: usize,
-    answering: Answering,
+    answering: AnswerArgs,
     work: Work,
 ) -> PyResult<PredictionList> {
     let py = scorer.py();
@@ -74,7 +74,7 @@ pub fn answer_by(
         };
         scores().map_err(raised)
     };
-    let Answering { name, out, .. } = answering;
+    let AnswerArgs { name, out, .. } = answering;
     let answered = match out {
         None => goldilocks::answer_by(&mut score, batch_size, &set, &options, &listener)
             .and_then(|predictions| Ok(Predictions::new(name, predictions)?)),

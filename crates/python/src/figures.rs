@@ -8,7 +8,7 @@ use goldilocks::{combine_predictions, sets};
 use pyo3::prelude::*;
 
 use crate::models::json;
-use crate::options::Which;
+use crate::options::SelectionArgs;
 use crate::predictions::PredictionList;
 use crate::questions::QuestionList;
 use crate::work::Work;
@@ -21,7 +21,7 @@ fn set_of(
     questions.map(|questions| questions.own(py)).transpose()
 }
 
-/// For the library.
+/// The predictions of several lists, as the library has them.
 pub fn inner(files: &[PyRef<'_, PredictionList>]) -> Vec<Predictions> {
     files.iter().map(|file| file.inner()).collect()
 }
@@ -32,7 +32,7 @@ pub fn evaluate(
     py: Python<'_>,
     predictions: Vec<PyRef<'_, PredictionList>>,
     questions: Option<PyRef<'_, QuestionList>>,
-    which: Which,
+    which: SelectionArgs,
     work: Work,
 ) -> PyResult<String> {
     let (files, set, selection) =
@@ -49,7 +49,7 @@ pub fn evaluate(
 pub fn compare(
     py: Python<'_>,
     predictions: (PyRef<'_, PredictionList>, PyRef<'_, PredictionList>),
-    which: Which,
+    which: SelectionArgs,
     seed: u64,
     work: Work,
 ) -> PyResult<String> {

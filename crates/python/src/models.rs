@@ -54,7 +54,7 @@ impl ModelHandle {
         self.manifest.provenance.seed
     }
 
-    /// Saves its folder.
+    /// Saves it as a model folder.
     fn save(&self, py: Python<'_>, folder: PathBuf, overwrite: bool) -> PyResult<()> {
         let trained = self.trained();
         Work::brief().run(py, move |_| trained.save(&folder, overwrite))
@@ -71,7 +71,7 @@ impl ModelHandle {
         })
     }
 
-    /// What it looked at in one question: text, SVG, HTML and JSON.
+    /// Explains the answer to one question: text, SVG, HTML and JSON.
     fn explain(
         &self,
         py: Python<'_>,
@@ -106,7 +106,7 @@ impl ModelHandle {
 /// How a model is trained.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Teaching {
+pub struct TrainArgs {
     settings: Vec<String>,
     seed: u64,
     device: String,
@@ -114,13 +114,13 @@ pub struct Teaching {
     overwrite: bool,
 }
 
-/// Trains a model.
+/// Trains a model on a set, and saves it if `out` is given.
 #[pyfunction]
 pub fn train(
     py: Python<'_>,
     name: &str,
     questions: &QuestionList,
-    teaching: Teaching,
+    teaching: TrainArgs,
     work: Work,
 ) -> PyResult<ModelHandle> {
     let settings = teaching.settings.iter().map(String::as_str);
@@ -131,7 +131,7 @@ pub fn train(
         program: cli::program(),
         ..options
     };
-    let Teaching { out, overwrite, .. } = teaching;
+    let TrainArgs { out, overwrite, .. } = teaching;
     if let Some(folder) = &out {
         models::check_place(folder, overwrite).map_err(|error| exception(py, error.into()))?;
     }

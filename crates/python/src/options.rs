@@ -10,15 +10,15 @@ use pyo3::prelude::*;
 
 use crate::errors::{exception, unknown};
 
-/// Which questions are meant; none of either: all.
+/// Which questions are selected; an empty list selects all.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Which {
+pub struct SelectionArgs {
     splits: Vec<String>,
     classes: Vec<String>,
 }
 
-impl Which {
+impl SelectionArgs {
     /// The splits that are named.
     pub fn splits(&self, py: Python<'_>) -> PyResult<Vec<Split>> {
         let known = Split::ALL.map(Split::code);
@@ -39,7 +39,7 @@ impl Which {
         self.classes.iter().map(parse).collect()
     }
 
-    /// For figures, which are of one class or all.
+    /// The selection for figures, which are about one class or all.
     pub fn selection(&self, py: Python<'_>) -> PyResult<Selection> {
         Ok(Selection { splits: self.splits(py)?, class: self.classes(py)?.first().copied() })
     }
@@ -48,24 +48,24 @@ impl Which {
 /// How questions are answered.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Answering {
+pub struct AnswerArgs {
     splits: Vec<String>,
     controls: Vec<(String, Option<usize>)>,
     sample: Option<usize>,
     /// Seed of draws between equal scores, of samples and of controls.
     pub seed: u64,
-    /// What the predictions are called.
+    /// The name of the predictions.
     pub name: String,
-    /// Where they are written, as they come.
+    /// The file to which they are written, batch by batch.
     pub out: Option<std::path::PathBuf>,
-    /// Whether that may replace a file.
+    /// Whether that file may be replaced.
     pub overwrite: bool,
 }
 
-impl Answering {
-    /// For the library.
+impl AnswerArgs {
+    /// Parses the names of splits and controls.
     pub fn options(&self, py: Python<'_>) -> PyResult<AnswerOptions> {
-        let which = Which { splits: self.splits.clone(), classes: Vec::new() };
+        let which = SelectionArgs { splits: self.splits.clone(), classes: Vec::new() };
         let controls = self.controls.iter().map(|(name, k)| self.control(py, name, *k));
         Ok(AnswerOptions {
             splits: which.splits(py)?,

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 
 use crate::errors::exception;
-use crate::options::Which;
+use crate::options::SelectionArgs;
 use crate::work::Work;
 
 /// What a model answered, question by question.
@@ -22,12 +22,12 @@ pub struct PredictionList {
 }
 
 impl PredictionList {
-    /// For Python.
+    /// Wraps predictions of the library.
     pub fn new(predictions: Predictions) -> Self {
         Self { predictions: Arc::new(predictions) }
     }
 
-    /// For the library.
+    /// The selected predictions, as the library has them.
     pub fn inner(&self) -> Predictions {
         (*self.predictions).clone()
     }
@@ -52,13 +52,13 @@ impl PredictionList {
     }
 
     /// The predictions for some questions.
-    fn filter(&self, py: Python<'_>, which: Which) -> PyResult<Self> {
+    fn filter(&self, py: Python<'_>, which: SelectionArgs) -> PyResult<Self> {
         let selection = which.selection(py)?;
         let selected = self.inner().select(&selection);
         Ok(Self::new(selected.map_err(|error| exception(py, error.into()))?))
     }
 
-    /// The same under another name.
+    /// The same predictions under another name.
     fn named(&self, py: Python<'_>, name: String) -> PyResult<Self> {
         let predictions = self.predictions.iter().cloned().collect();
         let named = Predictions::new(name, predictions);

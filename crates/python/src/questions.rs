@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::errors::{exception, unknown};
-use crate::options::Which;
+use crate::options::SelectionArgs;
 use crate::question::Question;
 use crate::state::{self, Files};
 use crate::work::Work;
@@ -130,7 +130,7 @@ impl QuestionList {
     }
 
     /// The questions of some splits and classes.
-    fn filter(&self, py: Python<'_>, which: Which) -> PyResult<Self> {
+    fn filter(&self, py: Python<'_>, which: SelectionArgs) -> PyResult<Self> {
         let (splits, classes) = (which.splits(py)?, which.classes(py)?);
         let is_meant = |index: &usize| {
             let example = self.set.example(*index);
@@ -239,7 +239,7 @@ impl QuestionList {
 /// What questions are built from, and how.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Building {
+pub struct BuildArgs {
     paths: Vec<PathBuf>,
     texts: Vec<(String, String)>,
     tagged: bool,
@@ -252,7 +252,7 @@ pub struct Building {
     skip_bad: bool,
 }
 
-impl Building {
+impl BuildArgs {
     fn options(self, py: Python<'_>) -> PyResult<BuildOptions> {
         for (what, name) in [("like", &self.like), ("counts", &self.counts)] {
             if let Some(name) = name.as_ref().filter(|name| *name != "cbt") {
@@ -296,7 +296,7 @@ impl Building {
 
 /// Builds questions from books.
 #[pyfunction]
-pub fn build(py: Python<'_>, building: Building, work: Work) -> PyResult<QuestionList> {
+pub fn build(py: Python<'_>, building: BuildArgs, work: Work) -> PyResult<QuestionList> {
     let options = building.options(py)?;
     work.run(py, move |reporter| {
         let built = goldilocks::build(&options, reporter)?;
@@ -310,7 +310,7 @@ pub fn build(py: Python<'_>, building: Building, work: Work) -> PyResult<Questio
 pub fn open_set(
     py: Python<'_>,
     path: PathBuf,
-    which: Which,
+    which: SelectionArgs,
     skip_bad: bool,
     work: Work,
 ) -> PyResult<QuestionList> {

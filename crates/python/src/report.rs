@@ -17,7 +17,7 @@ use crate::work::Work;
 /// What a report shows, and where.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Reporting {
+pub struct ReportArgs {
     names: Vec<String>,
     tables: Vec<String>,
     title: String,
@@ -33,7 +33,7 @@ pub fn report(
     py: Python<'_>,
     predictions: Vec<PyRef<'_, PredictionList>>,
     questions: &QuestionList,
-    reporting: Reporting,
+    reporting: ReportArgs,
     work: Work,
 ) -> PyResult<String> {
     let table = |code: &String| match TableKind::from_code(code) {
@@ -43,7 +43,7 @@ pub fn report(
     let tables = reporting.tables.iter().map(table).collect::<PyResult<Vec<_>>>()?;
     let rows: Vec<_> = reporting.names.into_iter().zip(inner(&predictions)).collect();
     let (set, path) = (questions.own(py)?, questions.path().cloned());
-    let Reporting { title, beside_paper, seed, folder, overwrite, .. } = reporting;
+    let ReportArgs { title, beside_paper, seed, folder, overwrite, .. } = reporting;
     work.run(py, move |reporter| {
         let source = match &path {
             Some(path) => sets::source(path, &set),
@@ -69,7 +69,7 @@ pub fn report(
 /// What is reproduced, and how.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Reproducing {
+pub struct ReproduceArgs {
     experiment: Option<PathBuf>,
     questions: Option<PathBuf>,
     train_on: Option<PathBuf>,
@@ -86,7 +86,7 @@ pub fn reproduce(
     py: Python<'_>,
     table: String,
     folder: PathBuf,
-    reproducing: Reproducing,
+    reproducing: ReproduceArgs,
     work: Work,
 ) -> PyResult<String> {
     let experiment = match &reproducing.experiment {

@@ -9,7 +9,7 @@ use goldilocks::server::{Keys, LanguageModel, ServerAddress, ServerOptions};
 use pyo3::prelude::*;
 
 use crate::errors::exception;
-use crate::options::{Answering, positive};
+use crate::options::{AnswerArgs, positive};
 use crate::predictions::PredictionList;
 use crate::questions::QuestionList;
 use crate::state;
@@ -20,7 +20,7 @@ use crate::work::Work;
 pub struct ServerHandle {
     address: ServerAddress,
     options: ServerOptions,
-    /// What the first answering takes; later ones probe again.
+    /// The probed server, which the first run takes; later runs probe again.
     probed: Mutex<Option<LanguageModel>>,
     /// The model, as the server names it.
     #[pyo3(get)]
@@ -30,21 +30,21 @@ pub struct ServerHandle {
 /// How a server is asked.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Asking {
+pub struct ServerArgs {
     settings: Vec<String>,
     in_flight: Option<usize>,
     budget: Option<u64>,
     timeout: u64,
-    /// Of any server, of OpenAI, of Anthropic.
+    /// The keys of any server, of OpenAI and of Anthropic.
     keys: (Option<String>, Option<String>, Option<String>),
 }
 
-/// Probes a server.
+/// Probes the server at an address and returns a handle.
 #[pyfunction]
 pub fn connect(
     py: Python<'_>,
     address: &str,
-    asking: Asking,
+    asking: ServerArgs,
     work: Work,
 ) -> PyResult<ServerHandle> {
     let address = ServerAddress::parse(address).map_err(|error| exception(py, error))?;
@@ -73,7 +73,7 @@ impl ServerHandle {
         &self,
         py: Python<'_>,
         questions: &QuestionList,
-        answering: Answering,
+        answering: AnswerArgs,
         work: Work,
     ) -> PyResult<PredictionList> {
         answering.check_output(py)?;
@@ -81,7 +81,7 @@ impl ServerHandle {
         let set = questions.own(py)?;
         let probed = self.probed.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (address, how) = (self.address.clone(), self.options.clone());
-        let Answering { name, out, overwrite, .. } = answering;
+        let AnswerArgs { name, out, overwrite, .. } = answering;
         let answered = work.run(py, move |reporter| {
             let model = match probed {
                 Some(model) => model,

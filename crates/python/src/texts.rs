@@ -9,7 +9,7 @@ use goldilocks::{ConvertOptions, SetOptions};
 use pyo3::prelude::*;
 
 use crate::errors::unknown;
-use crate::options::Which;
+use crate::options::SelectionArgs;
 use crate::work::Work;
 
 /// A word with its part of speech and entity class.
@@ -31,7 +31,7 @@ pub fn tag(py: Python<'_>, text: String, as_released: bool) -> PyResult<Vec<Vec<
 /// How files are converted.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Converting {
+pub struct ConvertArgs {
     to: Option<String>,
     anonymise: Option<u64>,
     skip_bad: bool,
@@ -43,8 +43,8 @@ pub struct Converting {
 pub fn convert(
     py: Python<'_>,
     paths: (PathBuf, PathBuf),
-    which: Which,
-    converting: Converting,
+    which: SelectionArgs,
+    converting: ConvertArgs,
     work: Work,
 ) -> PyResult<usize> {
     let to = match converting.to.as_deref().map(|name| (name, Format::from_code(name))) {

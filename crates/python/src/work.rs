@@ -87,9 +87,9 @@ impl Work {
                     let raised = py.check_signals();
                     // The callback is called at most ten times a second.
                     is_second = !is_second;
-                    let told =
+                    let delivered =
                         if is_second { Ok(()) } else { listener.tell(py, self.progress.as_ref()) };
-                    if let Err(raised) = raised.and(told) {
+                    if let Err(raised) = raised.and(delivered) {
                         listener.cancel();
                         let _ = wait(GRACE);
                         return Err(raised);
@@ -122,12 +122,12 @@ impl Work {
 #[derive(Default)]
 pub struct Listener {
     is_cancelled: AtomicBool,
-    heard: Mutex<Heard>,
+    heard: Mutex<PendingReports>,
 }
 
 /// What was reported and not yet passed on.
 #[derive(Default)]
-struct Heard {
+struct PendingReports {
     pieces: Vec<Piece>,
     latest: Option<Piece>,
     warnings: Vec<String>,
@@ -169,7 +169,7 @@ impl Reporter for Listener {
     fn report(&self, event: Event) {
         let mut heard = lock(&self.heard);
         let heard = &mut *heard;
-        let told = match event {
+        let delivered = match event {
             Event::Begin { stage, what, steps } => {
                 let stage = stage.to_owned();
                 heard.pieces.push(Piece { stage, what, done: 0, total: steps });
@@ -200,7 +200,7 @@ impl Reporter for Listener {
             }
             _ => None,
         };
-        heard.latest = told.or(heard.latest.take());
+        heard.latest = delivered.or(heard.latest.take());
     }
 
     fn is_cancelled(&self) -> bool {

@@ -144,7 +144,7 @@ pub enum LineError {
     /// A query without a blank, or with several.
     #[error("the query has {}: expected the word `{BLANK_WORD}` once, found it {found} times", if *found == 0 { "no blank" } else { "several blanks" })]
     Blanks { found: usize },
-    /// A question to which there is no choice.
+    /// A question with fewer than two candidates.
     #[error("too few candidates: expected two or more, found {found}")]
     FewCandidates { found: usize },
     /// The same candidate twice.
@@ -187,7 +187,7 @@ pub enum LineError {
         shown(answer)
     )]
     AnswerNotInArticle { answer: String, n_entities: usize },
-    /// An article to which there is no choice.
+    /// An article with fewer than two entities to choose from.
     #[error("too few entities in the article: expected two or more like `@entity0`, found {found}")]
     FewEntities { found: usize },
     /// More candidates than an article can have.

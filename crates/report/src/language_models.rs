@@ -13,7 +13,7 @@ pub const FILE: &str = "language-models.md";
 /// The answers of a language model, scored in one way, with or without a control.
 #[derive(Clone, Debug)]
 pub struct LanguageModelRow {
-    /// The model, as its server names it, and its file where it tells.
+    /// The model, as its server names it, and its file if the server reports it.
     pub model: String,
     /// What a score is, and what was taken away from the questions.
     pub asked: String,

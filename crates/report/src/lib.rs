@@ -40,6 +40,7 @@ pub use page::{ICON, STYLE};
 pub use paper::TableKind;
 pub use reading::book_title;
 pub use side_by_side::{TableForm, side_by_side};
+pub use tables::statistics::table_1;
 use tables::{Grid, Table, statistics};
 
 /// Everything that a report is made from.

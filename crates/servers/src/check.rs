@@ -1,4 +1,4 @@
-//! Is what came back about the text that was sent?
+//! Checks that returned tokens are those of the text that was sent.
 
 use crate::transport::shortened;
 use crate::{Error, Piece, Result};

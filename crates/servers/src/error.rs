@@ -101,7 +101,7 @@ impl Error {
                 "llama-cpp-python does this with models that have no BOS token: serve the file with llama-server",
             ),
             Self::DoubledBos { .. } => Remedy::advice(
-                "tell the server not to add BOS to prompts, or use a tokeniser that does not",
+                "configure the server not to add BOS to prompts, or use a tokeniser that does not",
             ),
             Self::Noisy { .. } => Remedy::advice(
                 "check that the model gets its BOS token, and serve it without batching of different shapes",

@@ -1,4 +1,4 @@
-//! Does the model know these books by heart? Beginnings of sentences → the share that it continues as the book does.
+//! Has the model memorised these books? Beginnings of sentences → the share that it continues as the book does.
 
 use base::seeds::{Use, generator};
 use corpus::detokenise::{Style, join, passage};
@@ -19,14 +19,14 @@ const N_CONTINUED: usize = 8;
 pub struct LeakPassage {
     /// What the model is given.
     pub text: String,
-    /// How the book goes on.
+    /// The continuation in the book.
     pub continuation: String,
 }
 
 /// How many passages were continued as the book does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeakCount {
-    /// Passages.
+    /// The number of passages.
     pub n: usize,
     /// Those whose next eight words were the book's.
     pub n_exact: usize,

@@ -4,10 +4,10 @@
 //! server splits each text into its own tokens. The tokens that all ten texts begin with are left out, and the
 //! log-probabilities of the others are added ([`score_pieces`]). The sum differs from log p(text) by the same
 //! constant for all candidates, so the order is that of the paper's p(q₁…q_{k−1}, c, q_{k+1}…q_l) (§4.2),
-//! wherever tokens end.
+//! however the text is split into tokens.
 //!
-//! How a server is asked for log-probabilities of a given text is a [`Protocol`], one file each. [`probe`] finds out
-//! which one a server speaks, and refuses a server that would give figures without meaning. This crate opens no
+//! Each way to request log-probabilities of a given text is a [`Protocol`] with a file of its own. [`probe`] finds out
+//! which one a server speaks, and refuses a server whose figures would be meaningless. This crate opens no
 //! connection: whoever uses it brings a [`Transport`].
 
 mod check;
@@ -27,7 +27,7 @@ pub use leak::{LeakCount, LeakPassage, leaks, passages_of};
 pub use pieces::{CandidateScore, Piece, score_pieces};
 pub use probe::{Probe, ProbeFigures, probe};
 pub use protocol::choice::{Choice, ChoiceReply, Chosen};
-pub use protocol::{Asked, Protocol, Usage, protocol_of};
+pub use protocol::{Protocol, RequestOptions, Usage, protocol_of};
 pub use questions::{Filled, TextForm, shared_prefix};
 pub use server::{Kind, Server};
 pub use settings::{Method, Scoring, ServerSettings};

@@ -9,7 +9,7 @@ use crate::{Error, Filled, Result};
 /// A token of a text as the server reports it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piece {
-    /// The token's number, or 0 where the server tells its text alone.
+    /// The token's id, or 0 if the server returns only its text.
     pub id: u64,
     /// Its text; with U+FFFD where it is a part of a character.
     pub text: String,
@@ -17,7 +17,7 @@ pub struct Piece {
     pub log_prob: Option<f64>,
 }
 
-/// What a text with a candidate in it is worth.
+/// The score of a text with a candidate in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CandidateScore {
     /// Σ ln p over the tokens after the shared ones: ln p(q₁…q_{k−1}, c, q_{k+1}…q_l) (§4.2) but for a constant.
@@ -33,7 +33,7 @@ pub struct CandidateScore {
 /// # Errors
 /// If the texts share no token, or a token after the shared ones has no usable log-probability.
 pub fn score_pieces(filled: &Filled, texts: &[Vec<Piece>]) -> Result<Vec<CandidateScore>> {
-    // Two tokens with the same text are different tokens where the server tells their numbers.
+    // Two tokens with the same text differ if the server returns ids and the ids differ.
     let key = |piece: &Piece| {
         if piece.id == 0 { (0, piece.text.clone()) } else { (piece.id, String::new()) }
     };

@@ -1,4 +1,4 @@
-//! [`probe`]: what a server can do, and whether its figures mean something.
+//! [`probe`]: what a server can do, and whether its figures are meaningful.
 //!
 //! Servers and models fail silently: an `echo` that is ignored, a list that is shifted by one token, a BOS token that
 //! is missing or doubled all give figures, and accuracies near chance. Each is looked for with a few requests before
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::pieces::checked;
 use crate::protocol::choice::Choice;
-use crate::protocol::{self, Asked, Protocol, Usage};
+use crate::protocol::{self, Protocol, RequestOptions, Usage};
 use crate::{Error, Filled, Result, Scoring, Server, ServerSettings, Transport, score_pieces};
 
 /// Beginnings with a word that fits and one that does not.
@@ -50,22 +50,22 @@ pub struct ProbeFigures {
     pub generated_less_given: Option<f64>,
 }
 
-/// A server that can be asked.
+/// A server that passed the probe.
 pub struct Probe {
-    /// Who answers.
+    /// The program and its model.
     pub server: Server,
     /// How log-probabilities are asked for; none: by [`Choice`].
     pub protocol: Option<Box<dyn Protocol>>,
     /// What was measured; nothing for a chat.
     pub figures: ProbeFigures,
-    /// What the probe itself has cost.
+    /// The tokens that the probe itself used.
     pub usage: Usage,
 }
 
 /// Finds out who answers, chooses how to ask, and checks the answers.
 ///
 /// # Errors
-/// If nobody answers, or if the server's figures would mean nothing: each case has its [`Error`].
+/// If nothing answers, or if the server's figures would be meaningless: each case has its [`Error`].
 pub fn probe(
     transport: &dyn Transport,
     settings: &ServerSettings,
@@ -114,8 +114,8 @@ impl Checks<'_> {
         let texts = [one, other].map(|word| format!("{before}{word}."));
         let candidates = [one, other].map(|word| before.len()..before.len() + word.len());
         let filled = Filled { texts: texts.into(), candidates: candidates.into() };
-        let asked = Asked { slot: 0, may_cache };
-        let (pieces, usage) = self.protocol.score(self.transport, &filled, asked)?;
+        let options = RequestOptions { slot: 0, may_cache };
+        let (pieces, usage) = self.protocol.score(self.transport, &filled, options)?;
         self.usage = self.usage.plus(usage);
         let scores = score_pieces(&filled, &pieces)?;
         Ok(scores[0].candidate - scores[1].candidate)
@@ -137,8 +137,8 @@ impl Checks<'_> {
                 texts: vec![format!("{text}{}", next.text)],
                 candidates: vec![std::ops::Range::default()],
             };
-            let asked = Asked { slot: 0, may_cache: true };
-            let (pieces, usage) = self.protocol.score(self.transport, &filled, asked)?;
+            let options = RequestOptions { slot: 0, may_cache: true };
+            let (pieces, usage) = self.protocol.score(self.transport, &filled, options)?;
             self.usage = self.usage.plus(usage);
             let Some(last) = pieces.first().and_then(|pieces| pieces.last()) else { continue };
             if last.text != next.text {

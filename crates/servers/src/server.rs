@@ -1,4 +1,4 @@
-//! [`Server`]: who answers at an address.
+//! [`Server`]: the program at an address, and its model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::{Error, Result, Transport};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// llama.cpp's server.
+    /// `llama-server` of llama.cpp.
     LlamaServer,
     /// vLLM.
     Vllm,
@@ -24,7 +24,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name that people know it by.
+    /// Its usual name.
     pub fn name(self) -> &'static str {
         match self {
             Self::LlamaServer => "llama-server",
@@ -37,32 +37,32 @@ impl Kind {
     }
 }
 
-/// Who answers at an address, and with which model.
+/// The program at an address, and its model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Server {
-    /// The program.
+    /// Which program it is.
     pub kind: Kind,
-    /// Its version, where it tells.
+    /// Its version, if the server reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The model as the server names it.
     pub model: String,
-    /// What the server tells about the model's file: parameters, bytes, quantisation, root.
+    /// What the server reports about the model's file: parameters, bytes, quantisation, root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Tokens that fit into a text.
+    /// The most tokens of a text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_context: Option<usize>,
-    /// Questions that it answers at the same time, where it tells.
+    /// How many questions it answers at the same time, if it reports that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_slots: Option<usize>,
-    /// SHA-256 of the chat template, where it tells.
+    /// SHA-256 of the chat template, if the server reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
 }
 
 impl Server {
-    /// Asks who answers. `is_anthropic`: the address is that of Anthropic's API, which has no such request.
+    /// Finds out which program and model answer. `is_anthropic`: the address is that of Anthropic's API, which has no such request.
     ///
     /// # Errors
     /// If nobody answers, or the server has several models and none was named.

@@ -21,16 +21,16 @@ pub enum Scoring {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// What the server is known for.
+    /// The best one for the kind of server.
     #[default]
     Auto,
     /// llama-server: tokens are forced by a grammar.
     Forced,
     /// OpenAI's `/v1/completions` with `echo`.
     Echo,
-    /// vLLM: `prompt_logprobs`.
+    /// The option `prompt_logprobs` of vLLM.
     PromptLogprobs,
-    /// SGLang: `logprob_start_len`.
+    /// The option `logprob_start_len` of SGLang.
     Spans,
 }
 
@@ -47,7 +47,7 @@ pub struct ServerSettings {
     pub text: TextForm,
     /// `choice`: orders of the letters that are asked, each a request.
     pub rotations: usize,
-    /// Whether a model without sense is meant.
+    /// Whether the model may be untrained; then the probe accepts meaningless figures.
     pub untrained: bool,
 }
 

@@ -15,10 +15,10 @@ pub struct Request {
     pub body: Option<Value>,
 }
 
-/// What came back.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// The HTTP status.
+    /// The status code of HTTP.
     pub status: u16,
     /// The body, as it came.
     pub body: String,
@@ -106,7 +106,7 @@ fn message(body: &str) -> String {
     shortened(&text, 300)
 }
 
-/// At most so many characters of a text.
+/// The first characters of a text.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),

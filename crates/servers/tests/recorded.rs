@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use goldilocks_servers::{
-    Asked, Error, Filled, Kind, Method, Reply, Request, Server, ServerSettings, Transport,
+    Error, Filled, Kind, Method, Reply, Request, RequestOptions, Server, ServerSettings, Transport,
     Unreachable, probe, protocol_of,
 };
 use serde_json::Value;
@@ -70,8 +70,8 @@ fn vllm_echoes_a_text_and_one_token_more_which_does_not_count() {
     let score = |text: &str| {
         let filled =
             Filled { texts: vec![text.to_owned()], candidates: vec![std::ops::Range::default()] };
-        let asked = Asked { slot: 0, may_cache: true };
-        protocol.score(&Same(include_str!("recorded/vllm-echo.json")), &filled, asked)
+        let options = RequestOptions { slot: 0, may_cache: true };
+        protocol.score(&Same(include_str!("recorded/vllm-echo.json")), &filled, options)
     };
     let (pieces, usage) =
         score("Once upon a time there was a little girl. She walked in.").unwrap();
@@ -95,9 +95,9 @@ fn a_part_of_a_character_that_is_generated_after_a_text_does_not_count() {
     let reply = r#"{"choices":[{"logprobs":{"tokens":["So"," it","."," \ufffd"],"token_logprobs":[null,-1,-2,-3]}}]}"#;
     let filled =
         Filled { texts: vec!["So it.".to_owned()], candidates: vec![std::ops::Range::default()] };
-    let asked = Asked { slot: 0, may_cache: true };
+    let options = RequestOptions { slot: 0, may_cache: true };
     let protocol = protocol_of(&server, Method::Echo).unwrap();
-    let (pieces, _) = protocol.score(&Same(reply), &filled, asked).unwrap();
+    let (pieces, _) = protocol.score(&Same(reply), &filled, options).unwrap();
     assert_eq!(pieces[0].last().unwrap().log_prob, Some(-2.0));
 }
 

@@ -5,12 +5,12 @@ use base::Split;
 use expect_test::expect;
 use goldilocks_servers::testing::{Fake, Fault};
 use goldilocks_servers::{
-    Asked, CandidateScore, Choice, Chosen, Error, Filled, Kind, Method, Probe, Result, Scoring,
-    ServerSettings, TextForm, probe, score_pieces,
+    CandidateScore, Choice, Chosen, Error, Filled, Kind, Method, Probe, RequestOptions, Result,
+    Scoring, ServerSettings, TextForm, probe, score_pieces,
 };
 use questions::{NewQuestion, QuestionSet};
 
-const ASKED: Asked = Asked { slot: 0, may_cache: true };
+const OPTIONS: RequestOptions = RequestOptions { slot: 0, may_cache: true };
 
 fn set() -> QuestionSet {
     let mut set = QuestionSet::default();
@@ -44,7 +44,7 @@ fn untrained(method: Method) -> ServerSettings {
 
 fn scores(fake: &Fake, method: Method, filled: &Filled) -> Result<Vec<CandidateScore>> {
     let Probe { protocol, .. } = probe(fake, &untrained(method), false)?;
-    let (pieces, _) = protocol.expect("log-probabilities").score(fake, filled, ASKED)?;
+    let (pieces, _) = protocol.expect("log-probabilities").score(fake, filled, OPTIONS)?;
     score_pieces(filled, &pieces)
 }
 
@@ -102,7 +102,7 @@ fn the_score_is_the_probability_of_the_text_less_a_constant() {
     let fake = Fake::new(Kind::Vllm);
     let filled = Filled::new(&set.example(0).question, TextForm::Plain, 0);
     let protocol = probe(&fake, &untrained(Method::Echo), false).unwrap().protocol.unwrap();
-    let (pieces, _) = protocol.score(&fake, &filled, ASKED).unwrap();
+    let (pieces, _) = protocol.score(&fake, &filled, OPTIONS).unwrap();
     let whole = |place: usize| pieces[place].iter().filter_map(|piece| piece.log_prob).sum::<f64>();
     let scores = score_pieces(&filled, &pieces).unwrap();
     for place in 1..4 {

@@ -1,7 +1,7 @@
 //! Scores questions with a checkpoint: `score FOLDER TASKS THREADS [SCORES]`.
 //!
 //! TASKS are lines of `goldilocks convert --to lm-eval`. Prints one list of scores per question, and at the end the
-//! seconds that all of them took, without loading. SCORES is a file for the scores of all tokens behind the first
+//! seconds that all of them took, without loading. SCORES is a file for the scores of all tokens after the first
 //! thousand characters of the first question, as `f32`. `tests/compare` compares all this with `transformers`.
 
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "an example is a program")]

@@ -1,4 +1,4 @@
-//! [`Checkpoint`]: a folder in Hugging Face's layout, ready to be asked.
+//! [`Checkpoint`]: a folder in Hugging Face's layout, loaded.
 
 use std::fs;
 use std::path::Path;
@@ -21,19 +21,19 @@ pub struct Checkpoint {
     hashes: Hashes,
 }
 
-/// What a checkpoint is, whatever its folder is called: SHA-256 of its files.
+/// The identity of a checkpoint, whatever its folder is called: SHA-256 of its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hashes {
-    /// Of `config.json`.
+    /// The hash of `config.json`.
     pub config: String,
-    /// Of `tokenizer.json`.
+    /// The hash of `tokenizer.json`.
     pub tokenizer: String,
-    /// Of all files with weights, in the order of their names.
+    /// The hash of all files with weights, in the order of their names.
     pub weights: String,
 }
 
 impl Checkpoint {
-    /// Returns whether a folder looks like one.
+    /// Returns whether a folder looks like a checkpoint.
     pub fn is_at(folder: &Path) -> bool {
         folder.join(CONFIG).is_file()
     }
@@ -71,7 +71,7 @@ impl Checkpoint {
         self.config.architecture
     }
 
-    /// What identifies it.
+    /// The hashes of its files, which identify it.
     pub fn hashes(&self) -> &Hashes {
         &self.hashes
     }

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 /// A family of networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Architecture {
-    /// Llama, and what has its form: SmolLM2, TinyLlama.
+    /// Llama, and models of its architecture: SmolLM2, TinyLlama.
     Llama,
     /// Llama with normalised queries and keys.
     Qwen3,
@@ -20,7 +20,7 @@ pub enum Architecture {
 impl Architecture {
     const ALL: [Self; 2] = [Self::Llama, Self::Qwen3];
 
-    /// As configurations call it.
+    /// Its name in `config.json`.
     pub fn class(self) -> &'static str {
         match self {
             Self::Llama => "LlamaForCausalLM",
@@ -44,12 +44,12 @@ pub(crate) struct Config {
     pub architecture: Architecture,
     /// Rows of the embedding.
     pub n_tokens: usize,
-    /// Numbers that stand for a token between layers.
+    /// The size of a hidden state.
     pub width: usize,
     /// Width of the feed-forward layers.
     pub hidden: usize,
     pub n_layers: usize,
-    /// Heads of queries.
+    /// The number of query heads.
     pub n_heads: usize,
     /// Heads of keys and values; each serves as many heads of queries.
     pub n_key_heads: usize,
@@ -122,7 +122,7 @@ struct Rope {
 }
 
 impl Config {
-    /// Reads a file.
+    /// Parses the text of `config.json` and checks that it describes a network that is known here.
     pub fn read(path: &Path, text: &str) -> Result<Self> {
         let damaged = |reason: String| Error::Damaged { path: path.to_owned(), reason };
         let value: Value =

@@ -1,4 +1,4 @@
-//! [`Error`]: what can be wrong with a checkpoint, or with what it is asked.
+//! [`Error`]: a checkpoint that can't be used, or a text that it can't read.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! [`Reader`]: tokens that several texts begin with, and how each goes on → Σ ln p of what goes on.
+//! [`Reader`]: a common prefix of several texts and the continuation of each → Σ ln p of each continuation.
 
 use std::sync::Arc;
 
@@ -10,8 +10,7 @@ const MOST_ROWS: usize = 512;
 /// Scores of tokens that are kept at a time.
 const MOST_SCORES: usize = 8 << 20;
 
-/// Reads texts with one network, on one thread; remembers the last beginning, so that texts which begin alike
-/// cost less.
+/// Reads texts with one network, on one thread; caches the last prefix, so that texts which share it cost less.
 pub struct Reader {
     checkpoint: Arc<Checkpoint>,
     cache: Cache,

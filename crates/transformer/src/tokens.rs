@@ -29,7 +29,7 @@ impl Tokens {
             Some((text, &number)) if number as usize >= n_tokens => {
                 misfit(format!("`{text}` has the number {number}, the model has {n_tokens} tokens"))
             }
-            // Models round the number of tokens up, but not by so many.
+            // Models pad the number of tokens, but not by this much.
             Some(_) if known.len() * 2 < n_tokens => {
                 misfit(format!("it has {} tokens, the model has {n_tokens}", known.len()))
             }
@@ -37,8 +37,7 @@ impl Tokens {
         }
     }
 
-    /// Splits a text. What the tokenizer puts before every text stays, what it puts behind does not belong to
-    /// it.
+    /// Splits a text. Special tokens that the tokenizer adds before a text are kept, those after it are dropped.
     pub fn of(&self, text: &str) -> Result<Vec<u32>> {
         let encoding = self
             .tokenizer

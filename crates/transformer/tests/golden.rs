@@ -98,7 +98,7 @@ fn continuations_are_worth_what_whole_texts_are() {
         assert!(near(&reader.continuations(&shared, &rests).unwrap()));
         reader.forget();
         assert_eq!(reader.continuations(&shared, &rests).unwrap(), first, "the same bits");
-        // Alone or beside others.
+        // Alone or together with others.
         for (rest, whole) in rests.iter().zip(&whole) {
             let alone = reader.continuations(&shared, &[*rest]).unwrap()[0];
             assert!((alone - whole).abs() < 1e-4 * whole.abs());

@@ -108,7 +108,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     output.finish(progress, format_args!("{n_questions} answered in {name}\n"))
 }
 
-/// Asks a server.
+/// Answers with a language model on a server.
 fn ask(
     options: &Options,
     address: &ServerAddress,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use goldilocks::lm::{self, Origin, Perplexity};
+use goldilocks::lm::{self, NgramSource, Perplexity};
 use goldilocks::ngram::{self, Options as Estimation, Pruning};
 use goldilocks::{Error, models};
 
@@ -125,7 +125,7 @@ pub fn run(options: Options) -> Result<()> {
             let options = Estimation { order: usize::from(*order), pruning };
             output.write(
                 &lm::estimate(&stdio::input(text, "txt")?, &options, &progress)?,
-                Origin::Text(text),
+                NgramSource::Text(text),
             )
         }
         Action::Perplexity { model, text, json, work } => {
@@ -150,7 +150,7 @@ pub fn run(options: Options) -> Result<()> {
         Action::Import { arpa, output } => {
             models::check_place(&output.folder, output.force).map_err(Error::from)?;
             let table = ngram::read_arpa(&stdio::input(arpa, "arpa")?).map_err(Error::from)?;
-            output.write(&table, Origin::Arpa(arpa))
+            output.write(&table, NgramSource::Arpa(arpa))
         }
         Action::Check { model } => {
             let language = lm::open(model)?;
@@ -162,7 +162,7 @@ pub fn run(options: Options) -> Result<()> {
 }
 
 impl Output {
-    fn write(&self, table: &ngram::Table, origin: Origin<'_>) -> Result<()> {
+    fn write(&self, table: &ngram::Table, origin: NgramSource<'_>) -> Result<()> {
         lm::save(table, origin, self.quantise, &self.folder, self.force, &program())?;
         super::print(format_args!("{}\n", self.folder.display()))
     }

@@ -103,7 +103,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     super::print(format_args!("{}", words(&model, is_choice, leaks)))
 }
 
-/// What was found out, a line each.
+/// The findings, one per line.
 fn words(model: &LanguageModel, is_choice: bool, leaks: Option<[LeakCount; 2]>) -> String {
     let probe = model.probe();
     let server = &probe.server;
@@ -132,7 +132,7 @@ fn words(model: &LanguageModel, is_choice: bool, leaks: Option<[LeakCount; 2]>) 
     if let Some([books, fresh]) = leaks {
         let share = |count: LeakCount| format!("{} of {}", count.n_exact, count.n);
         lines.push(format!(
-            "by heart    {} sentences of the set continued as the book does, {} of tales that are in no book",
+            "memorised   {} sentences of the set continued as the book does, {} of tales that are in no book",
             share(books),
             share(fresh),
         ));

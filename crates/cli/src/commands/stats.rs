@@ -4,9 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use goldilocks::questions::{
-    Duplicates, Leaks, Overlap, Sameness, Split, SplitStatistics, Statistics, Totals,
-};
+use goldilocks::questions::{Duplicates, Leaks, Overlap, Sameness, Split, Statistics};
 use goldilocks::report::paper::{TABLE_1, TABLE_1_VOCABULARY};
 use goldilocks::{LEAST_SHARE, SetStatistics, sets};
 
@@ -49,50 +47,10 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     }
     super::print(format_args!(
         "{}\n{}{}",
-        table_1(&statistics),
+        goldilocks::report::table_1(&statistics),
         by_class(&statistics),
         leak_report(&leaks, set.books().len()),
     ))
-}
-
-/// A row of Table 1: its label and its figure in a column.
-type Row = (&'static str, fn(&Totals) -> String);
-
-/// Table 1, one column per split, the paper's figure in the column after it.
-fn table_1(statistics: &Statistics) -> String {
-    let name = |split: &SplitStatistics| split.split.map_or("no split", Split::code);
-    // The paper's figures are about the CBT, whose questions have classes.
-    let has_classes = statistics.splits.iter().any(|split| !split.classes.is_empty());
-    let next_to = |text: &mut String, paper: &str| {
-        let _ = if has_classes { write!(text, "{paper:>9}") } else { Ok(()) };
-    };
-    let mut text = format!("{:37}", "Table 1");
-    for split in &statistics.splits {
-        let paper = if split.split.is_some() { "paper" } else { "" };
-        let _ = write!(text, "{:>11}", name(split));
-        next_to(&mut text, paper);
-    }
-    let rows: [Row; 5] = [
-        ("Number of books", |t| t.books.map_or("?".into(), thousands)),
-        ("Number of questions (context+query)", |t| thousands(t.questions)),
-        ("Average words in contexts", |t| format!("{:.0}", t.context_words)),
-        ("Average words in queries", |t| format!("{:.0}", t.query_words)),
-        ("Distinct candidates", |t| thousands(t.distinct_candidates)),
-    ];
-    for (row, figure) in rows {
-        let _ = write!(text, "\n{row:37}");
-        for split in &statistics.splits {
-            let _ = write!(text, "{:>11}", figure(&split.all));
-            next_to(
-                &mut text,
-                &split.split.map_or(String::new(), |s| figure(&TABLE_1[s as usize])),
-            );
-        }
-    }
-    let _ = write!(text, "\n{:37}{:>11}", "Vocabulary size", thousands(statistics.vocabulary));
-    next_to(&mut text, &thousands(TABLE_1_VOCABULARY));
-    let _ = writeln!(text, "   ({} with case)", thousands(statistics.vocabulary_with_case));
-    text
 }
 
 /// What the release prints for each class.
@@ -190,12 +148,12 @@ fn duplicate_report(duplicates: &[Duplicates]) -> String {
         let _ = match found.split == found.other {
             true => writeln!(
                 text,
-                "Duplicates: {questions} of {} repeat the {what} of an earlier one",
+                "Duplicates: {questions} of {} with the {what} of an earlier one",
                 split(found.split)
             ),
             false => writeln!(
                 text,
-                "Duplicates: {questions} of {} have the {what} of one of {}",
+                "Duplicates: {questions} of {} with the {what} of one of {}",
                 split(found.split),
                 split(found.other)
             ),

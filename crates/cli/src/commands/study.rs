@@ -9,7 +9,7 @@ use goldilocks::questions::Split;
 use goldilocks::{Error, sets};
 
 use crate::args::{self, SelectionArgs};
-use crate::cli::Working;
+use crate::cli::WithWork;
 use crate::date::unix_seconds;
 use crate::failure::Failure;
 use crate::interrupt::{NOTHING, OnInterrupt};
@@ -34,7 +34,7 @@ enum Action {
 Examples:
   goldilocks study create study.db questions --annotators 6
   goldilocks study create study.db questions --mode query --sample 50 --split valid")]
-    Create(Working<Create>),
+    Create(WithWork<Create>),
     /// Write people's answers as predictions files
     #[command(after_help = "\
 Example:

@@ -11,7 +11,7 @@ use goldilocks::{Outcome, TuneOptions, Tuning};
 pub struct Summary<'a> {
     /// What was asked for.
     pub options: &'a TuneOptions,
-    /// What was found.
+    /// The trials and the best of them.
     pub tuned: &'a Tuning,
 }
 
@@ -29,7 +29,7 @@ impl Summary<'_> {
         COLUMNS.into_iter().filter(|code| valid.contains_key(*code))
     }
 
-    /// As text.
+    /// The summary as text.
     pub fn text(&self) -> String {
         let width = |key: &String| {
             let values = self
@@ -112,7 +112,7 @@ impl Summary<'_> {
         format!("goldilocks train {model} {} -o DIR{settings} --seed {seed}", questions.display())
     }
 
-    /// As JSON.
+    /// The summary as JSON.
     pub fn json(&self) -> Result<String> {
         let seeds: BTreeMap<&str, Spread> = self.spreads().into_iter().collect();
         let value = serde_json::json!({

@@ -18,7 +18,7 @@ fn picture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"))
 }
 
-/// What a script can tell about a page that people could not use: elements without a name, text of too little
+/// What a script can find wrong with a page for people: elements without a name, text of too little
 /// contrast (WCAG 2.1, 1.4.3: 4.5), a page wider than its window.
 const FAULTS: &str = r#"
 const faults = [];
@@ -70,10 +70,10 @@ fn check(browser: &Browser, base: &str, name: &str) {
         // The browser's own pages (`chrome://`) are no other machine's.
         assert!(asked.starts_with(base) || !asked.starts_with("http"), "{name}: asked for {asked}");
     }
-    // The browser asks for an icon by itself; a breach of the policy would be told here too.
-    let told: Vec<String> =
+    // The browser asks for an icon by itself; a breach of the policy would be listed here too.
+    let messages: Vec<String> =
         browser.log("browser").into_iter().filter(|line| !line.contains("favicon.ico")).collect();
-    assert!(told.is_empty(), "{name}: {told:?}");
+    assert!(messages.is_empty(), "{name}: {messages:?}");
 }
 
 fn question(browser: &Browser) -> String {
@@ -81,7 +81,7 @@ fn question(browser: &Browser) -> String {
 }
 
 /// The first takes the test on a telephone, without a script, and stops after two questions; gives the address
-/// to go on at.
+/// to continue at.
 fn begin_without_script(serving: &Serving) -> String {
     let phone = Browser::open(PHONE.0, PHONE.1, false);
     phone.go(&serving.studies[0]);
@@ -103,7 +103,7 @@ fn begin_without_script(serving: &Serving) -> String {
     address.as_str().unwrap().to_owned()
 }
 
-/// Then goes on at a desk, by keys.
+/// Then continues at a desk, by keys.
 fn go_on_by_keys(base: &str, address: &str) {
     let desk = Browser::open(DESK.0, DESK.1, true);
     desk.go(address);
@@ -153,7 +153,7 @@ fn a_short_test_is_taken_stopped_taken_up_ended_exported_and_evaluated() {
     let said = run("report people/humans-context-query.jsonl --questions tales");
     assert!(said.contains("Humans (context+query)"), "{said}");
     let report = std::fs::read_to_string(folder.path().join("report/index.html")).unwrap();
-    assert!(report.contains("4 answers by one person"), "the report tells of the people");
+    assert!(report.contains("4 answers by one person"), "the report mentions the people");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn questions_are_explored_by_keys_and_a_passage_is_pasted() {
         check(&browser, base, &format!("question-{name}"));
         let first = browser.address();
         browser.follow_key("\u{e014}");
-        assert_ne!(browser.address(), first, "the right arrow goes on");
+        assert_ne!(browser.address(), first, "the right arrow opens the next question");
         browser.follow_key("\u{e012}");
         assert_eq!(browser.address(), first, "the left arrow goes back");
         // A window of the list lights up its box, under the pointer and with the focus.

@@ -1,4 +1,4 @@
-//! `--help` of every command, as a person sees it; `UPDATE_EXPECT=1` writes the files anew.
+//! `--help` of every command, as a person sees it; `UPDATE_EXPECT=1` rewrites the files.
 
 use std::path::Path;
 use std::process::Command;

@@ -169,7 +169,7 @@ fn seeds_ensembles_and_placeholders_are_rows_that_share_what_is_trained() {
     assert!(text.contains("@candidate0"));
 }
 
-/// A reproduction whose predictions alone were brought to another machine, in a folder of their own.
+/// A reproduction of which only the predictions were copied to another machine.
 fn brought() -> TempDir {
     let folder = TempDir::new().unwrap();
     run(folder.path(), "build -o tales");
@@ -214,7 +214,7 @@ fn predictions_of_answer_are_results_with_the_manifest_of_their_model() {
     assert!(said.contains("*.266"), "{said}");
 }
 
-/// Weights that were brought from a faster machine are worth more than a newer program's.
+/// Weights that were copied from a faster machine are worth more than a newer program's.
 #[test]
 fn a_model_of_other_code_is_never_trained_again_unasked() {
     let folder = TempDir::new().unwrap();

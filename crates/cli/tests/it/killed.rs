@@ -16,7 +16,7 @@ use crate::serving::{Serving, make_study};
 const KILLS: usize = 100;
 const PEOPLE: usize = 12;
 
-/// An answer, by what export tells of it: who, the candidates, the choice.
+/// An answer as it is exported: who, the candidates, the choice.
 type Answer = (String, String, String);
 
 /// A person who answers as fast as the page lets them.
@@ -101,7 +101,7 @@ impl Person {
     }
 }
 
-/// How often each answer stands in the exported file.
+/// How often each answer occurs in the exported file.
 fn exported(folder: &Path) -> BTreeMap<Answer, usize> {
     let said = goldilocks(folder, &["study", "export", "study.db", "-o", "answers"]);
     assert!(said.starts_with("exit 0\n"), "{said}");

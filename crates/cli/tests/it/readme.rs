@@ -1,6 +1,6 @@
 //! The console blocks of the documentation are what the program says.
 //!
-//! A block's commands are run one after the other in a folder of their own. In what they are said to print, `[..]`
+//! A block's commands are run one after the other in a folder of their own. In the output that a document shows, `[..]`
 //! stands for anything within a line and `...` for any lines; stdout comes before stderr.
 
 use std::path::Path;
@@ -45,7 +45,7 @@ fn console_blocks(text: &str) -> Vec<String> {
     after_fence.map(|rest| rest.split("```").next().unwrap_or_default().to_owned()).collect()
 }
 
-/// The commands of a block with the lines that they are said to print.
+/// The commands of a block with the output that the document shows.
 fn commands(block: &str) -> Vec<(&str, Vec<&str>)> {
     let mut commands: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in block.lines() {

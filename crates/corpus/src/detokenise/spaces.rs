@@ -1,6 +1,6 @@
 //! Which tokens follow each other without a space.
 
-use super::Around;
+use super::TokenContext;
 use super::marks::Mark;
 
 /// Ends of words that the tokeniser splits off.
@@ -29,7 +29,7 @@ const SPLIT_WORDS: [(&str, &str); 18] = [
 ];
 
 /// Returns whether a token follows the one before it without a space.
-pub(super) fn joins_previous(around: &Around<'_, '_>) -> bool {
+pub(super) fn joins_previous(around: &TokenContext<'_, '_>) -> bool {
     match around.token {
         "," | "." | ";" | ":" | "!" | "?" | ")" | "]" | "}" | "%" => true,
         "--" => !around.is_first,
@@ -40,7 +40,7 @@ pub(super) fn joins_previous(around: &Around<'_, '_>) -> bool {
     }
 }
 
-fn joins_word(token: &str, around: &Around<'_, '_>) -> bool {
+fn joins_word(token: &str, around: &TokenContext<'_, '_>) -> bool {
     if CLITICS.iter().any(|clitic| clitic.eq_ignore_ascii_case(token)) {
         return true;
     }
@@ -54,7 +54,7 @@ fn joins_word(token: &str, around: &Around<'_, '_>) -> bool {
 }
 
 /// Returns whether the next token follows this one without a space.
-pub(super) fn joins_next(around: &Around<'_, '_>) -> bool {
+pub(super) fn joins_next(around: &TokenContext<'_, '_>) -> bool {
     match around.token {
         "(" | "[" | "{" | "$" | "#" => true,
         "--" => dash_joins_next(around),
@@ -65,7 +65,7 @@ pub(super) fn joins_next(around: &Around<'_, '_>) -> bool {
 }
 
 /// A dash before a quotation ends a clause: `he cried:-- "Come"`; but a play has `ANNA:--"Come"`.
-fn dash_joins_next(around: &Around<'_, '_>) -> bool {
+fn dash_joins_next(around: &TokenContext<'_, '_>) -> bool {
     let is_speaker = |word: &str| word.len() > 1 && !word.contains(char::is_lowercase);
     let ends_clause = matches!(around.previous, Some("," | ":" | ";"));
     let opens = around.next_mark == Some(Mark::Opening);
@@ -74,7 +74,7 @@ fn dash_joins_next(around: &Around<'_, '_>) -> bool {
 }
 
 /// Returns whether a token is the stop that the tokeniser adds after an abbreviation at a sentence's end: `etc. .`
-pub(super) fn is_extra_stop(around: &Around<'_, '_>) -> bool {
+pub(super) fn is_extra_stop(around: &TokenContext<'_, '_>) -> bool {
     let is_abbreviation =
         |word: &str| word.len() > 1 && word.ends_with('.') && !word.starts_with('.');
     around.token == "."

@@ -1,4 +1,4 @@
-//! Pieces in brackets: `[Illustration: …]` and `[Transcriber's Note: …]`, wherever they are, and the
+//! Pieces in brackets: `[Illustration: …]` and `[Transcriber's Note: …]`, anywhere in the text, and the
 //! `{…: p1.jpg}` of some files.
 
 use std::ops::Range;

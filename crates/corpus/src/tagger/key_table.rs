@@ -102,7 +102,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_holds_what_a_sorted_map_holds(keys in prop::collection::vec(0u32..300, 0..400), spread: bool) {
-            // Spread keys fall all over the table, the others into its first slots, where they collide.
+            // Spread keys are scattered over the table; the others fall into its first slots, where they collide.
             let spread = |key: u32| if spread { key.wrapping_mul(0x9E37_79B9) } else { key };
             let (mut table, mut map) = (KeyTable::with_capacity(0), BTreeMap::new());
             for (row, &key) in (0u32..).zip(&keys) {

@@ -1,4 +1,4 @@
-//! The learnt weights as the tagger uses them: for each feature a few tags with a weight each,
+//! The learnt weights as the tagger uses them: for each feature a few tags with their weights,
 //! rounded to one byte.
 
 use super::key_table::KeyTable;

@@ -101,7 +101,7 @@ impl Scanner<'_> {
         } else if self.keeps_apostrophe(start, apostrophe) {
             // `T'ain't` gives `T'ain ' t`: no clitic is looked for in what follows.
             let end = self.run(tail, char::is_alphabetic);
-            // Only after one letter do hyphens go on: `o'er-kind`, but `ne'er - do-well`.
+            // Only after one letter does a word continue over hyphens: `o'er-kind`, but `ne'er - do-well`.
             let is_one_letter = word.len() == self.before(apostrophe).len_utf8();
             if is_one_letter && self.at(end) == '-' {
                 return self.hyphenated(start, end);

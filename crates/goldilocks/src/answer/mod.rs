@@ -19,7 +19,7 @@ use self::journal::Journal;
 use crate::progress::check_cancelled;
 use crate::{Error, Event, Reporter, Result, Warning};
 
-/// How [`answer()`] answers.
+/// Options of [`answer()`].
 #[derive(Clone, Debug)]
 pub struct AnswerOptions {
     /// The splits whose questions are answered; none: all, and questions of no split.
@@ -103,7 +103,7 @@ pub fn answer(
     options: &AnswerOptions,
     reporter: &dyn Reporter,
 ) -> Result<Vec<Prediction>> {
-    answer_rest(Answerer::Model(model), set, options, Rest::all(), reporter)
+    answer_all(Answerer::Model(model), set, options, Resume::all(), reporter)
 }
 
 /// Answers the questions of a set by a function, some at a time.
@@ -117,7 +117,7 @@ pub fn answer_by(
     options: &AnswerOptions,
     reporter: &dyn Reporter,
 ) -> Result<Vec<Prediction>> {
-    answer_rest(Answerer::Function(score, batch_size), set, options, Rest::all(), reporter)
+    answer_all(Answerer::Function(score, batch_size), set, options, Resume::all(), reporter)
 }
 
 /// A predictions file that is being answered.
@@ -182,11 +182,11 @@ impl<'a> AnswerFile<'a> {
         provenance: &AnswerProvenance,
     ) -> Result<()> {
         let answered = match &mut self.journal {
-            None => answer_rest(answerer, set, options, Rest::all(), self.reporter)?,
+            None => answer_all(answerer, set, options, Resume::all(), self.reporter)?,
             Some(journal) => {
                 let done = journal.resume(provenance, &questions_of(set, options))?;
-                let rest = Rest { done, journal: Some(journal) };
-                answer_rest(answerer, set, options, rest, self.reporter)?
+                let resume = Resume { done, journal: Some(journal) };
+                answer_all(answerer, set, options, resume, self.reporter)?
             }
         };
         self.predictions.extend(answered);
@@ -258,12 +258,12 @@ fn sampled(
 }
 
 /// Predictions of an earlier run, and the journal that the others are written to as they come.
-struct Rest<'a> {
+struct Resume<'a> {
     done: Vec<Prediction>,
     journal: Option<&'a mut Journal>,
 }
 
-impl Rest<'_> {
+impl Resume<'_> {
     /// Nothing is done, and nothing is written.
     fn all() -> Self {
         Self { done: Vec::new(), journal: None }
@@ -271,11 +271,11 @@ impl Rest<'_> {
 }
 
 /// Answers the questions after those that are done; returns the predictions of all.
-fn answer_rest(
+fn answer_all(
     answerer: Answerer<'_, '_>,
     set: &QuestionSet,
     options: &AnswerOptions,
-    rest: Rest<'_>,
+    resume: Resume<'_>,
     reporter: &dyn Reporter,
 ) -> Result<Vec<Prediction>> {
     let questions = questions_of(set, options);
@@ -284,20 +284,20 @@ fn answer_rest(
         what: String::new(),
         steps: Some(questions.len()),
     });
-    reporter.report(Event::Step { n: rest.done.len(), what: None });
-    let Rest { done: predictions, journal } = rest;
-    let mut sheet = Sheet { set, options, questions, predictions, journal, reporter };
+    reporter.report(Event::Step { n: resume.done.len(), what: None });
+    let Resume { done: predictions, journal } = resume;
+    let mut run = AnswerRun { set, options, questions, predictions, journal, reporter };
     let result = match answerer {
-        Answerer::Model(model) => sheet.answer_on_any_device(model),
-        Answerer::Function(score, batch_size) => sheet.answer_by(score, batch_size.get()),
+        Answerer::Model(model) => run.answer_on_any_device(model),
+        Answerer::Function(score, batch_size) => run.answer_by(score, batch_size.get()),
     };
     reporter.report(Event::End);
-    let predictions = sheet.predictions;
+    let predictions = run.predictions;
     result.map(|()| predictions)
 }
 
 /// The questions of a set, and the answers to the first of them.
-struct Sheet<'a> {
+struct AnswerRun<'a> {
     set: &'a QuestionSet,
     options: &'a AnswerOptions,
     questions: Vec<(usize, String)>,
@@ -306,7 +306,7 @@ struct Sheet<'a> {
     reporter: &'a dyn Reporter,
 }
 
-impl Sheet<'_> {
+impl AnswerRun<'_> {
     /// Answers with a model; the processor does what is left where a device fails.
     fn answer_on_any_device(&mut self, model: &Arc<dyn Model>) -> Result<()> {
         match self.answer(model) {

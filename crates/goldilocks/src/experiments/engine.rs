@@ -38,7 +38,7 @@ use crate::{
 
 /// Makes the rows of a reproduction in its folder.
 pub struct Engine<'a> {
-    /// Where everything is.
+    /// The folder of the reproduction, with models and predictions.
     pub folder: PathBuf,
     /// The questions to learn from.
     pub trained: &'a QuestionSet,

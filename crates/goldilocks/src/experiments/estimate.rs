@@ -133,7 +133,7 @@ mod tests {
     use super::*;
     use crate::experiments::Experiment;
 
-    /// A clock that goes on by a hundredth of a second each time it is read.
+    /// A clock that advances by a hundredth of a second each time it is read.
     #[derive(Default)]
     struct Ticking(AtomicU64);
 

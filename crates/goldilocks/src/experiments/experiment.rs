@@ -67,7 +67,7 @@ pub struct Experiment {
     pub(super) small_seeds: Option<NonZeroUsize>,
     /// An experiment of the paper whose rows and combinations come first.
     rows_from: Option<String>,
-    /// What is run.
+    /// The rows that are run.
     #[serde(default)]
     pub(super) rows: Vec<Row>,
     /// Several rows as one.

@@ -20,7 +20,7 @@ pub struct PlannedRow {
     pub trained_as: String,
     /// How its model is trained and loaded.
     pub entry: &'static Method,
-    /// All its settings.
+    /// All settings of its method, defaults included.
     pub settings: Settings,
     /// Those that are not left at their defaults, as text, and what else makes the row a variant.
     pub changed: Vec<(String, String)>,

@@ -72,7 +72,7 @@ fn fill(
     Ok((hex(&writer.hash.finalize()), writer.n_bytes))
 }
 
-/// Writes a text.
+/// Writes a text file in one step, so that none is ever half-written.
 pub fn write_text(path: &Path, text: &str) -> Result<()> {
     write(path, |out| out.write_all(text.as_bytes()).map_err(Error::io(path))).map(drop)
 }

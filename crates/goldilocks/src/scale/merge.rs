@@ -13,7 +13,7 @@ use crate::{Error, Program, Reporter, Result};
 
 /// Written last: the set is whole.
 pub const MERGED: &str = "merged.toml";
-/// The books that were built, a line each.
+/// The file that lists the books, one per line.
 const BOOKS: &str = "books.jsonl";
 /// How many ids are held in memory at a time: 512 MB.
 const IDS_AT_ONCE: usize = 1 << 26;
@@ -27,9 +27,9 @@ pub struct Merged {
     pub version: String,
     /// How many shards there are.
     pub shards: usize,
-    /// How many books.
+    /// The number of books in all shards.
     pub books: usize,
-    /// How many questions.
+    /// The number of questions in all shards.
     pub questions: usize,
     /// How many of them are the second, third, … identical one of their split.
     pub twins: usize,

@@ -22,14 +22,14 @@ pub const PLAN: &str = "plan.toml";
 const BOOKS: &str = "plan.jsonl";
 const FORMAT: u32 = 1;
 
-/// What [`plan()`] plans.
+/// Options of [`plan()`].
 #[derive(Clone, Debug)]
 pub struct PlanOptions {
     /// The books and how they are read. Bad ones are left out before splits are drawn, if they are to be skipped.
     pub build: BuildOptions,
     /// Whether the split of each book follows from its name and the seed alone.
     pub splits_by_hash: bool,
-    /// A shard has at most so many bytes of books, or one book that has more.
+    /// The most bytes of books in a shard; a larger book has a shard of its own.
     pub shard_bytes: u64,
 }
 
@@ -38,9 +38,9 @@ pub struct PlanOptions {
 pub struct PlannedBook {
     /// The shard that it is in.
     pub shard: usize,
-    /// Its split.
+    /// The split of the book.
     pub split: Split,
-    /// Its name.
+    /// The name of the book, unique in the plan.
     pub name: String,
     /// Its file; none for an embedded tale.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,7 +49,7 @@ pub struct PlannedBook {
     pub bytes: u64,
 }
 
-/// The file `plan.toml`.
+/// The content of `plan.toml`.
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
     format: u32,
@@ -78,7 +78,7 @@ pub struct Plan {
 /// A shard of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Its number.
+    /// The number of the shard, from 0.
     pub number: usize,
     /// The split of its books.
     pub split: Split,

@@ -23,7 +23,7 @@ pub struct Receipt {
     pub file: String,
     /// The SHA-256 of the file.
     pub sha256: String,
-    /// Its length.
+    /// The length of the file.
     pub bytes: u64,
     /// How many questions it has.
     pub rows: usize,
@@ -34,13 +34,13 @@ pub struct Receipt {
 /// A book of a shard that was built.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShardBook {
-    /// Its name.
+    /// The name of the book.
     pub name: String,
     /// The SHA-256 of its file.
     pub sha256: String,
     /// How many sentences it has.
     pub sentences: usize,
-    /// How many words.
+    /// The number of words, punctuation included.
     pub words: usize,
     /// How many questions, by class: named entities, common nouns, verbs, prepositions.
     pub questions: [usize; WordClass::ALL.len()],
@@ -72,7 +72,7 @@ impl Receipt {
         Ok((is_whole && receipt.file == shard.file).then_some(receipt))
     }
 
-    /// Writes the receipt.
+    /// Writes the receipt next to the file of its shard.
     pub(super) fn write(&self, plan: &Plan, shard: &Shard) -> Result<()> {
         let text = toml::to_string(self).expect("every field has a form in TOML");
         files::write_text(&Self::path(plan.folder(), shard), &text)

@@ -14,10 +14,10 @@ use crate::{BuildOptions, Error, Event, Program, Reporter, Result};
 /// The digits of an id, without the number of a twin.
 const ID_DIGITS: usize = 16;
 
-/// What [`build_shard`] did.
+/// The outcome of [`build_shard`].
 #[derive(Debug)]
 pub struct ShardOutcome {
-    /// The receipt.
+    /// The receipt of the shard, new or of an earlier run.
     pub receipt: Receipt,
     /// Whether the shard was there already.
     pub was_there: bool,

@@ -71,7 +71,7 @@ pub struct LanguageModel {
 pub struct ServerRun {
     /// The address without user, key or path.
     pub address: String,
-    /// Questions in flight.
+    /// How many questions are answered at the same time.
     pub in_flight: usize,
     /// Seed of letters, shuffled sentences and renamed entities.
     pub seed: String,
@@ -81,13 +81,13 @@ pub struct ServerRun {
     pub controls: Vec<String>,
     /// The program that asked.
     pub program: Program,
-    /// Who answered.
+    /// The server that answered.
     pub server: Server,
     /// How it was asked.
     pub settings: ServerSettings,
     /// What the probe measured.
     pub probe: ProbeFigures,
-    /// What was counted.
+    /// Questions and tokens, counted.
     pub counts: ServerCounts,
 }
 
@@ -327,7 +327,7 @@ pub fn n_questions(set: &QuestionSet, options: &AnswerOptions) -> usize {
     questions_of(set, options).len()
 }
 
-/// Passages of a set's books to continue, and passages of the tales, which no model can know by heart.
+/// Passages of a set's books to continue, and passages of the tales, which no model can have memorised.
 pub fn leak_passages(set: &QuestionSet, n: usize, seed: u64) -> [Vec<LeakPassage>; 2] {
     let mut sentences: Vec<Vec<&str>> = Vec::new();
     // Contexts of neighbouring questions overlap: one in twenty is enough.

@@ -9,8 +9,8 @@ use base::Vocabulary;
 use models::{Concurrency, Model, Scorer, Scores};
 use questions::Question;
 use servers::{
-    Asked, Choice, Chosen, Error as ServerError, Filled, Probe, Scoring, ServerSettings, Transport,
-    Usage, score_pieces,
+    Choice, Chosen, Error as ServerError, Filled, Probe, RequestOptions, Scoring, ServerSettings,
+    Transport, Usage, score_pieces,
 };
 
 use super::details::{Detail, Details};
@@ -137,9 +137,9 @@ impl ServerModel {
     ) -> Result<Detail, ServerError> {
         let filled = Filled::new(question, self.settings.text, cut);
         let n_slots = self.probe.server.n_slots.unwrap_or(usize::MAX).max(1);
-        let asked = Asked { slot: slot % n_slots, may_cache: true };
+        let options = RequestOptions { slot: slot % n_slots, may_cache: true };
         let protocol = self.probe.protocol.as_ref().expect("it scores by log-probabilities");
-        let (pieces, usage) = protocol.score(&*self.transport, &filled, asked)?;
+        let (pieces, usage) = protocol.score(&*self.transport, &filled, options)?;
         let scores = score_pieces(&filled, &pieces)?;
         Ok(Detail {
             key: String::new(),

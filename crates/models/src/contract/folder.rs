@@ -69,7 +69,7 @@ impl From<FirstManifest> for Manifest {
 /// Writes a model into a new folder, or in the place of an older model if `overwrite` says so.
 ///
 /// # Errors
-/// Those of [`check_place`], and if something can't be written; then nothing of it is left.
+/// Those of [`check_place`], and if something can't be written; then no partial folder is left.
 pub fn save(model: &dyn Model, manifest: &Manifest, folder: &Path, overwrite: bool) -> Result<()> {
     check_place(folder, overwrite)?;
     let failed = |reason| Error::File { path: folder.to_owned(), reason };

@@ -2,7 +2,7 @@
 //! the context (Kuhn & De Mori 1990).
 //!
 //! As `kneser-ney`, and λ, the weight of the context, tuned on the validation questions. What is interpolated
-//! is the distribution over the candidates, or the probability of every word ([`Interpolates`]).
+//! is the distribution over the candidates, or the probability of every word ([`Interpolation`]).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ const TUNED: &str = "tuned.toml";
 /// does not say where. Only the first way has its pattern, with prepositions ten points lower than without a cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Interpolates {
+enum Interpolation {
     /// For the candidates of a question: both distributions are over them alone.
     Candidates,
     /// For every word of the query. Model folders without this entry were trained so.
@@ -65,7 +65,7 @@ enum Interpolates {
     Words,
 }
 
-impl Interpolates {
+impl Interpolation {
     /// Chosen: λ without validation questions, as tuned on those of the CBT.
     fn default_lambda(self) -> f32 {
         match self {
@@ -80,7 +80,7 @@ struct Config {
     #[serde(flatten)]
     language: language_model::Config,
     lambda: Option<f32>,
-    interpolates: Interpolates,
+    interpolates: Interpolation,
 }
 
 struct KneserNeyCache {
@@ -93,7 +93,7 @@ struct Tuned {
     order: usize,
     lambda: f32,
     #[serde(default)]
-    interpolates: Interpolates,
+    interpolates: Interpolation,
     /// The λ that is best for the mean of all classes, if λ was tuned.
     lambda_of_all_classes: Option<f32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -136,7 +136,7 @@ fn train(settings: &Settings, training: &Training<'_>) -> Result<Arc<dyn Model>>
 
 fn tune(
     language: &Arc<ngram::Model>,
-    interpolates: Interpolates,
+    interpolates: Interpolation,
     training: &Training<'_>,
 ) -> Vec<LambdaTrial> {
     let scorer = LanguageScorer::new(language, training.valid.vocabulary());
@@ -175,7 +175,7 @@ impl Model for KneserNeyCache {
 struct CacheScorer {
     language: LanguageScorer,
     lambda: f32,
-    interpolates: Interpolates,
+    interpolates: Interpolation,
 }
 
 impl ScoreQuestion for CacheScorer {
@@ -212,10 +212,10 @@ impl Cache {
         }
     }
 
-    fn interpolate(&self, query: &ScoredQuery, lambda: f32, place: Interpolates) -> Vec<f32> {
+    fn interpolate(&self, query: &ScoredQuery, lambda: f32, place: Interpolation) -> Vec<f32> {
         match place {
-            Interpolates::Candidates => self.interpolate_candidates(query, lambda),
-            Interpolates::Words => self.interpolate_words(query, lambda),
+            Interpolation::Candidates => self.interpolate_candidates(query, lambda),
+            Interpolation::Words => self.interpolate_words(query, lambda),
         }
     }
 
@@ -279,7 +279,7 @@ mod tests {
     fn scores(
         order: usize,
         lambda: f32,
-        interpolates: Interpolates,
+        interpolates: Interpolation,
         question: &Question<'_>,
     ) -> Vec<f32> {
         let language = LanguageScorer::new(&Arc::new(language(order)), question.vocabulary);
@@ -296,7 +296,7 @@ mod tests {
             let names: Vec<&str> = candidates.iter().map(String::as_str).collect();
             let context: Vec<&str> = context.iter().map(String::as_str).collect();
             let set = one_question(&context, &query, &names);
-            let scores = scores(3, lambda, Interpolates::Candidates, &set.example(0).question);
+            let scores = scores(3, lambda, Interpolation::Candidates, &set.example(0).question);
             let language = language(3);
             let share_of = |of: &dyn Fn(&str) -> f64| -> Vec<f64> {
                 let of: Vec<f64> = names.iter().map(|name| of(name)).collect();
@@ -328,7 +328,7 @@ mod tests {
             let names: Vec<&str> = candidates.iter().map(String::as_str).collect();
             let context: Vec<&str> = context.iter().map(String::as_str).collect();
             let set = one_question(&context, &query, &names);
-            let scores = scores(order, lambda, Interpolates::Words, &set.example(0).question);
+            let scores = scores(order, lambda, Interpolation::Words, &set.example(0).question);
             let language = language(order);
             let lambda = if text.is_empty() { 0.0 } else { f64::from(lambda) };
             let whole = |name: &str| {
@@ -355,7 +355,7 @@ mod tests {
     fn a_name_that_the_books_do_not_know_is_found_in_the_context() {
         let set = one_question(&["Nib sat .", "Nib ran ."], "then XXXXX sat .", &["Tib", "Nib"]);
         let question = set.example(0).question;
-        for interpolates in [Interpolates::Candidates, Interpolates::Words] {
+        for interpolates in [Interpolation::Candidates, Interpolation::Words] {
             let without = scores(3, 0.0, interpolates, &question);
             assert_eq!(without[0], without[1]);
             let with = scores(3, 0.1, interpolates, &question);

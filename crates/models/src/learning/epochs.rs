@@ -2,7 +2,7 @@
 //! weights of the best epoch on the validation part.
 //!
 //! After each epoch the weights and what has happened so far are written to [`Training::checkpoints`],
-//! then the epoch is reported. A run that is killed goes on from the last epoch that it reported and ends
+//! then the epoch is reported. A run that is killed resumes after the last epoch that it reported and ends
 //! with the same bytes: every random number comes from the seed and the number of the epoch.
 
 use base::seeds::{Streams, Use};

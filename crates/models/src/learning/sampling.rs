@@ -23,7 +23,7 @@ pub(crate) struct FrequencySampler {
 }
 
 impl FrequencySampler {
-    /// The words of the training queries with their answers. Every row counts once more, so that each can
+    /// The words of the training queries with their answers. Every row is counted one extra time, so that each can
     /// be drawn.
     pub fn of_queries(part: &SplitView<'_>, dictionary: &Dictionary) -> Self {
         let rows = dictionary.rows_of(part.vocabulary());

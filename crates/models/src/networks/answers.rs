@@ -15,7 +15,7 @@ use neural::{Cloze, ClozeScorer, Network as _, Tables};
 use questions::Question;
 
 use crate::learning::weights_file;
-use crate::networks::device::Place;
+use crate::networks::device::AnyDevice;
 use crate::networks::family::{NetworkFamily, context_of};
 use crate::words::case::add_case_log_prob;
 use crate::words::lexicon::{END, Lexicon, Tokens, UNKNOWN};
@@ -48,14 +48,15 @@ pub(crate) fn build_model<F: NetworkFamily>(
     choice: DeviceChoice,
     reporter: &dyn Reporter,
 ) -> Result<Arc<dyn Model>> {
-    let on = |place: &Place| LanguageNetwork::on(place, family.clone(), trained.clone(), choice);
+    let on =
+        |place: &AnyDevice| LanguageNetwork::on(place, family.clone(), trained.clone(), choice);
     let model = match choice {
-        DeviceChoice::Cpu => on(&Place::cpu())?,
-        DeviceChoice::Cuda => on(&Place::gpu(reporter)?)?,
-        DeviceChoice::Auto => match Place::gpu(reporter).and_then(|gpu| on(&gpu)) {
+        DeviceChoice::Cpu => on(&AnyDevice::cpu())?,
+        DeviceChoice::Cuda => on(&AnyDevice::gpu(reporter)?)?,
+        DeviceChoice::Auto => match AnyDevice::gpu(reporter).and_then(|gpu| on(&gpu)) {
             Err(Error::Device(reason)) => {
                 reporter.report(Event::OnProcessor(reason.to_string()));
-                on(&Place::cpu())?
+                on(&AnyDevice::cpu())?
             }
             model => model?,
         },
@@ -81,7 +82,7 @@ struct LanguageNetwork<F> {
 
 impl<F: NetworkFamily> LanguageNetwork<F> {
     fn on(
-        place: &Place,
+        place: &AnyDevice,
         family: F,
         trained: Arc<TrainedNetwork>,
         choice: DeviceChoice,
@@ -205,7 +206,7 @@ mod tests {
         let family = settings.config::<Lstm<false>>();
         let training = Training::new(&set, 1, &|_| ());
         let task = Task::new(&family, &settings, &training).unwrap();
-        let (tables, curve) = task.learn(&Place::cpu()).unwrap();
+        let (tables, curve) = task.learn(&AnyDevice::cpu()).unwrap();
         let (settings, lexicon) = (settings.clone(), task.lexicon);
         let trained = Arc::new(TrainedNetwork { settings, lexicon, tables, curve: Some(curve) });
         let answered = |model: Arc<dyn Model>| -> Result<Vec<Vec<f32>>> {
@@ -223,7 +224,7 @@ mod tests {
             Ok(all)
         };
         let model = |n, choice| {
-            let place = Place::Cpu(numerics::testing::cpu_lost_after(n));
+            let place = AnyDevice::Cpu(numerics::testing::cpu_lost_after(n));
             let (family, trained) = (family.clone(), trained.clone());
             Arc::new(LanguageNetwork::on(&place, family, trained, choice).unwrap())
         };

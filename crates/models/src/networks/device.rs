@@ -1,4 +1,4 @@
-//! [`Place`]: where a network is computed, on the CPU or on a GPU, and what happens if there is none or it
+//! [`AnyDevice`]: where a network is computed, on the CPU or on a GPU, and what happens if there is none or it
 //! fails.
 
 use neural::{
@@ -11,13 +11,13 @@ use numerics::device::Cuda;
 use crate::{DeviceChoice, Error, Event, Reporter, Result};
 
 /// A device that was opened. Everything below is generic over devices, everything above knows none.
-pub(crate) enum Place {
+pub(crate) enum AnyDevice {
     Cpu(Cpu<f32>),
     #[cfg(feature = "cuda")]
     Cuda(Cuda),
 }
 
-impl Place {
+impl AnyDevice {
     /// The CPU, which is always there.
     pub fn cpu() -> Self {
         Self::Cpu(Cpu::default())
@@ -90,19 +90,19 @@ impl Place {
 pub(crate) fn compute<T>(
     choice: DeviceChoice,
     reporter: &dyn Reporter,
-    work: impl Fn(&Place) -> Result<T>,
+    work: impl Fn(&AnyDevice) -> Result<T>,
 ) -> Result<T> {
     match choice {
-        DeviceChoice::Cpu => work(&Place::cpu()),
-        DeviceChoice::Cuda => work(&Place::gpu(reporter)?),
-        DeviceChoice::Auto => with_fallback(Place::gpu(reporter), reporter, work),
+        DeviceChoice::Cpu => work(&AnyDevice::cpu()),
+        DeviceChoice::Cuda => work(&AnyDevice::gpu(reporter)?),
+        DeviceChoice::Auto => with_fallback(AnyDevice::gpu(reporter), reporter, work),
     }
 }
 
 pub(crate) fn with_fallback<T>(
-    gpu: Result<Place>,
+    gpu: Result<AnyDevice>,
     reporter: &dyn Reporter,
-    work: impl Fn(&Place) -> Result<T>,
+    work: impl Fn(&AnyDevice) -> Result<T>,
 ) -> Result<T> {
     match gpu {
         Err(Error::Device(reason)) => reporter.report(Event::OnProcessor(reason.to_string())),
@@ -114,7 +114,7 @@ pub(crate) fn with_fallback<T>(
             done => return done,
         },
     }
-    work(&Place::cpu())
+    work(&AnyDevice::cpu())
 }
 
 #[cfg(test)]
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     /// What is reported if the work fails at first, as on a GPU that is lost, and the work was tried before.
-    fn reported(gpu: Result<Place>, n_tries: usize) -> String {
+    fn reported(gpu: Result<AnyDevice>, n_tries: usize) -> String {
         let (events, n_tries) = (Mutex::new(String::new()), Cell::new(n_tries));
         let report = |event: Event| *events.lock().unwrap() += &format!("{event:?}\n");
         let done = with_fallback(gpu, &report, |_| {
@@ -148,8 +148,8 @@ mod tests {
         expect![[r#"
             Warning("GPU 0: lost: fell off the bus; continuing on the CPU, from the last checkpoint if there is one")
             Ok(2)"#]]
-        .assert_eq(&reported(Ok(Place::cpu()), 0));
-        expect!["Ok(2)"].assert_eq(&reported(Ok(Place::cpu()), 1));
+        .assert_eq(&reported(Ok(AnyDevice::cpu()), 0));
+        expect!["Ok(2)"].assert_eq(&reported(Ok(AnyDevice::cpu()), 1));
         let none = || numerics::Error::NoDevice { reason: "no driver was found".to_owned() };
         expect![[r#"
             OnProcessor("no GPU can be used: no driver was found")

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::learning::epochs;
 use crate::networks::answers::{self, TrainedNetwork, build_model};
-use crate::networks::device::{Place, compute};
+use crate::networks::device::{AnyDevice, compute};
 use crate::networks::learner::{NetworkLearner, Pieces};
 use crate::networks::settings::NetworkConfig;
 use crate::words::lexicon::{END, Lexicon, Tokens};
@@ -165,7 +165,7 @@ impl<'a, F: NetworkFamily> Task<'a, F> {
     }
 
     /// Learns on a device, from the last checkpoint if there is one.
-    pub fn learn(&self, place: &Place) -> Result<(Tables, TrainingCurve)> {
+    pub fn learn(&self, place: &AnyDevice) -> Result<(Tables, TrainingCurve)> {
         let (config, seed, n_words) =
             (self.family.config(), self.training.seed, self.lexicon.len());
         let sampler = config.sampler(&self.train.text, n_words, seed);

@@ -8,7 +8,7 @@ use questions::{Question, QuestionSet, Split};
 
 use crate::fixture::{TestQuestion, score, set_of};
 use crate::networks::answers::ASKED;
-use crate::networks::device::{Place, with_fallback};
+use crate::networks::device::{AnyDevice, with_fallback};
 use crate::networks::family::Task;
 use crate::networks::lstm::Lstm;
 use crate::{DeviceChoice, Error, Event, Model, Result, Settings, Training, find};
@@ -133,7 +133,7 @@ fn training_starts_again_after_a_damaged_checkpoint() {
     let train = || {
         let family = settings.config::<Lstm<false>>();
         let task = Task::new(&family, &settings, &training).unwrap();
-        let (tables, _) = task.learn(&Place::cpu()).unwrap();
+        let (tables, _) = task.learn(&AnyDevice::cpu()).unwrap();
         let events = std::mem::take(&mut *reported.lock().unwrap());
         let epochs = events.iter().filter(|event| matches!(event, Event::Epoch { .. })).count();
         (tables.into_iter().map(|(_, table)| table).collect::<Vec<_>>(), epochs, events)
@@ -169,14 +169,14 @@ fn a_device_with_too_little_memory_is_reported_and_the_cpu_takes_over() {
     };
     let training = Training::new(&set, 1, &note);
     let task = Task::new(&family, &settings, &training).unwrap();
-    let small = || Place::Cpu(cpu_with_memory(1000));
+    let small = || AnyDevice::Cpu(cpu_with_memory(1000));
     let error = task.learn(&small()).unwrap_err();
     assert!(matches!(error, Error::Device(numerics::Error::OutOfMemory { .. })), "{error}");
     let (tables, _) = with_fallback(Ok(small()), &note, |place| task.learn(place)).unwrap();
     let warning = "CPU: out of memory: 0 MB more are needed; continuing on the CPU, from the last \
                    checkpoint if there is one";
     assert_eq!(*reported.lock().unwrap(), [warning]);
-    assert!(tables == task.learn(&Place::cpu()).unwrap().0);
+    assert!(tables == task.learn(&AnyDevice::cpu()).unwrap().0);
 }
 
 /// A device that is lost in the middle of the training leaves the checkpoint of its last epoch; the
@@ -193,18 +193,18 @@ fn a_device_that_is_lost_costs_the_steps_since_the_last_checkpoint() {
             epochs.lock().unwrap().push(record.epoch);
         }
     };
-    let weights = |training: &Training<'_>, place: Place| -> Result<Vec<Table<f32>>> {
+    let weights = |training: &Training<'_>, place: AnyDevice| -> Result<Vec<Table<f32>>> {
         let (tables, _) = Task::new(&family, &settings, training)?.learn(&place)?;
         Ok(tables.into_iter().map(|(_, table)| table).collect())
     };
     let mut training = Training::new(&set, 1, &note);
-    let whole = weights(&training, Place::cpu()).unwrap();
+    let whole = weights(&training, AnyDevice::cpu()).unwrap();
     assert_eq!(std::mem::take(&mut *epochs.lock().unwrap()), [1, 2, 3, 4, 5, 6]);
     training.checkpoints = Some(folder.path());
-    let error = weights(&training, Place::Cpu(cpu_lost_after(800))).unwrap_err();
+    let error = weights(&training, AnyDevice::Cpu(cpu_lost_after(800))).unwrap_err();
     assert!(matches!(error, Error::Device(numerics::Error::DeviceLost { .. })), "{error}");
     let n_before = std::mem::take(&mut *epochs.lock().unwrap()).len();
     assert!((1..6).contains(&n_before), "lost after {n_before} epochs");
-    assert_eq!(weights(&training, Place::cpu()).unwrap(), whole);
+    assert_eq!(weights(&training, AnyDevice::cpu()).unwrap(), whole);
     assert_eq!(*epochs.lock().unwrap(), (n_before + 1..=6).collect::<Vec<_>>());
 }

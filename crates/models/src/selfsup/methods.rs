@@ -1,5 +1,5 @@
 //! The methods with self-supervision: MemNNs (window memory + self-supervision), §3.3, and its variants of
-//! Appendix E. They answer alike and differ in what they learn from.
+//! Appendix E. They answer in the same way and differ in what they learn from.
 
 use std::sync::Arc;
 

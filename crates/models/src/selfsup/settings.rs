@@ -106,7 +106,7 @@ impl Config {
     // §3.1: «a scalar value which indicates the position in the passage, ranging from 1 to the number of
     // memories. An additional parameter […] scales the importance of this feature.»
     /// Adds the time feature. Chosen: the place is divided by the number of memories, so that passages
-    /// with many and with few memories count alike.
+    /// with many and with few memories have equal weight.
     pub fn add_time<R: Real>(&self, scores: &mut [R]) {
         if self.time {
             let unit = self.time_scale / scores.len() as f64;

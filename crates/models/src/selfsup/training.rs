@@ -342,13 +342,13 @@ mod tests {
     const DIM: usize = 3;
 
     /// Loss of a question and the gradients of both tables, with the first candidate as the answer.
-    struct Checked {
+    struct GradientCheck {
         config: Config,
         part: PartialBatch<f64>,
         has_targets: bool,
     }
 
-    impl Checked {
+    impl GradientCheck {
         fn new(
             method: &Method,
             set: &QuestionSet,
@@ -406,7 +406,7 @@ mod tests {
             let set = one_question(&context, &query, &names);
             let method = if has_targets { ALL_TARGETS } else { METHOD };
             let encoding = if is_bag { Encoding::Bag } else { Encoding::Positions };
-            let (mut checked, n_rows) = Checked::new(&method, &set, encoding, "update=softmax");
+            let (mut checked, n_rows) = GradientCheck::new(&method, &set, encoding, "update=softmax");
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let mut embeddings = Table::normal(n_rows, DIM, 0.5, &mut rng);
             let mut decode = Table::normal(set.vocabulary().len(), DIM, 0.5, &mut rng);
@@ -432,7 +432,8 @@ mod tests {
     #[test]
     fn a_question_that_is_right_already_changes_nothing_when_only_wrong_ones_count() {
         let set = one_question(&["sly fox ran", "old hen sat"], "sly XXXXX ran", &["fox", "hen"]);
-        let (mut checked, n_rows) = Checked::new(&METHOD, &set, Encoding::Bag, "update=when-wrong");
+        let (mut checked, n_rows) =
+            GradientCheck::new(&METHOD, &set, Encoding::Bag, "update=when-wrong");
         let mut embeddings = Table::zeros(n_rows, DIM);
         let row = |word: &str| set.vocabulary().get(word).unwrap().index();
         let decode = Table::zeros(1, DIM);

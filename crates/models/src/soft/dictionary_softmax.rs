@@ -27,15 +27,15 @@ pub(crate) enum Output {
 
 /// States before the output layer, with the rows of their answers in U.
 pub(crate) struct Decoding<'a, R> {
-    /// n × p.
+    /// The states of n questions, n × p.
     pub states: &'a [R],
-    /// n.
+    /// The rows of their answers in U, n.
     pub answers: &'a [u32],
 }
 
 /// U on its way down.
 pub(crate) struct Decode<'a, R> {
-    /// d × p.
+    /// The rows of U, d × p.
     pub rows: &'a mut [R],
     /// Adagrad's sum for each row; empty: plain steps.
     pub squares: &'a mut [R],

@@ -18,16 +18,16 @@ use crate::soft::tables::PerTable;
 /// How many questions one thread takes at a time; fixed, since it decides the order of sums.
 const QUESTIONS_PER_PART: usize = 8;
 
-/// What a network looks like.
+/// The shape of a network.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     /// Rows of A and of B.
     pub rows: usize,
-    /// d, rows of U.
+    /// d, the words that can be decoded: rows of U.
     pub words: usize,
-    /// p.
+    /// p, the dimension of embeddings.
     pub dim: usize,
-    /// K.
+    /// K, the number of hops.
     pub hops: usize,
     /// How words make up a phrase.
     pub composition: Composition,

@@ -1,7 +1,7 @@
 //! [`PerTable`]: the tables of a network by name, so that weights, shapes, sums of squares and names on disk
 //! can't be mixed up.
 
-/// One thing for each table of a network.
+/// One value for each table of a network.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PerTable<T> {
     /// A.
@@ -51,16 +51,16 @@ impl<T> PerTable<T> {
     /// Each with its name, in order.
     pub fn named(self, names: PerTable<&'static str>) -> [(&'static str, T); 4] {
         let mut all = <[T; 4]>::from(self).into_iter();
-        <[&str; 4]>::from(names).map(|name| (name, all.next().expect("as many things as names")))
+        <[&str; 4]>::from(names).map(|name| (name, all.next().expect("as many values as names")))
     }
 
-    /// Borrows each thing.
+    /// Borrows each value.
     pub fn each_ref(&self) -> PerTable<&T> {
         let Self { embed_in, embed_out, between_hops, decode } = self;
         PerTable { embed_in, embed_out, between_hops, decode }
     }
 
-    /// Borrows each thing mutably.
+    /// Borrows each value mutably.
     pub fn each_mut(&mut self) -> PerTable<&mut T> {
         let Self { embed_in, embed_out, between_hops, decode } = self;
         PerTable { embed_in, embed_out, between_hops, decode }

@@ -3,7 +3,7 @@
 //!
 //! Two families treat case differently, and both choices are ours; the paper does not say what it did.
 //!
-//! - **Memory networks and embedding models** score candidates that differ in case alone alike, so
+//! - **Memory networks and embedding models** give candidates that differ only in case the same score, so
 //!   [`break_case_ties`] only has to choose among twins (With / with); candidates without a twin keep their score.
 //!   Chosen: a capital fits at the start of a sentence or of a quotation, and where half of the candidates without a
 //!   twin have one: then the answer is a name. Elsewhere a small letter fits. In 240,000 training questions this is

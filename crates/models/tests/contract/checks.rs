@@ -19,8 +19,8 @@ use tempfile::TempDir;
 
 use crate::tales;
 
-pub type Checked = Result<(), String>;
-pub type Check = fn(&Subject) -> Checked;
+pub type CheckResult = Result<(), String>;
+pub type Check = fn(&Subject) -> CheckResult;
 
 /// Every check with its name.
 pub const CHECKS: &[(&str, Check)] = &[
@@ -99,7 +99,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn ensure(holds: bool, message: impl FnOnce() -> String) -> Checked {
+fn ensure(holds: bool, message: impl FnOnce() -> String) -> CheckResult {
     if holds { Ok(()) } else { Err(message()) }
 }
 
@@ -184,7 +184,7 @@ fn save_and_load(
     (method.load)(&saved).map_err(|error| error.to_string())
 }
 
-pub fn has_sound_settings(subject: &Subject) -> Checked {
+pub fn has_sound_settings(subject: &Subject) -> CheckResult {
     let method = subject.method;
     Settings::from_text(method, []).map_err(|error| error.to_string())?;
     settings(method)?;
@@ -194,7 +194,7 @@ pub fn has_sound_settings(subject: &Subject) -> Checked {
     ensure(names.len() == method.settings.len(), || "two settings have one name".to_owned())
 }
 
-pub fn is_the_same_after_save_and_load(subject: &Subject) -> Checked {
+pub fn is_the_same_after_save_and_load(subject: &Subject) -> CheckResult {
     let (method, set) = (subject.method, &*tales::SET);
     let model = subject.model()?;
     let root = TempDir::new().expect("a temporary folder");
@@ -204,7 +204,7 @@ pub fn is_the_same_after_save_and_load(subject: &Subject) -> Checked {
     })
 }
 
-pub fn follows_permuted_candidates(subject: &Subject) -> Checked {
+pub fn follows_permuted_candidates(subject: &Subject) -> CheckResult {
     let (model, set) = (subject.model()?, &*tales::SET);
     for example in set.examples().step_by(STEP) {
         let question = example.question;
@@ -221,7 +221,7 @@ pub fn follows_permuted_candidates(subject: &Subject) -> Checked {
 }
 
 /// The same questions in a set that numbers its words the other way round.
-pub fn follows_words_not_their_numbers(subject: &Subject) -> Checked {
+pub fn follows_words_not_their_numbers(subject: &Subject) -> CheckResult {
     let (model, set) = (subject.model()?, &*tales::SET);
     let mut other = QuestionSet::default();
     let words: Vec<&str> = set.vocabulary().iter().collect();
@@ -253,7 +253,7 @@ pub fn follows_words_not_their_numbers(subject: &Subject) -> Checked {
     })
 }
 
-pub fn answers_odd_questions(subject: &Subject) -> Checked {
+pub fn answers_odd_questions(subject: &Subject) -> CheckResult {
     let model = subject.model()?;
     let mut odd = tales::SET.clone();
     let strangers = ["zyzzyva", "Zyzzyva", "qoph"].map(|word| odd.intern(word));
@@ -281,7 +281,7 @@ pub fn answers_odd_questions(subject: &Subject) -> Checked {
     Ok(())
 }
 
-pub fn answers_many_as_it_answers_one(subject: &Subject) -> Checked {
+pub fn answers_many_as_it_answers_one(subject: &Subject) -> CheckResult {
     let (model, set) = (subject.model()?, &*tales::SET);
     let indices: Vec<usize> = (0..set.len()).step_by(STEP).collect();
     let one = some_scores(&model, set)?;
@@ -301,7 +301,7 @@ pub fn answers_many_as_it_answers_one(subject: &Subject) -> Checked {
 }
 
 /// Whether a batch has the scores of its questions, as many as they have; it may add up in another order.
-fn alike(one: &[Vec<f32>], many: &[Vec<f32>]) -> Checked {
+fn alike(one: &[Vec<f32>], many: &[Vec<f32>]) -> CheckResult {
     let lengths = |lists: &[Vec<f32>]| lists.iter().map(Vec::len).collect::<Vec<_>>();
     ensure(lengths(one) == lengths(many), || "a batch has fewer or more scores".to_owned())?;
     let near = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-4 * (1.0 + b.abs());
@@ -309,7 +309,7 @@ fn alike(one: &[Vec<f32>], many: &[Vec<f32>]) -> Checked {
     ensure(alike, || "a batch has other scores than its questions one by one".to_owned())
 }
 
-pub fn has_the_same_bytes_for_the_same_seed(subject: &Subject) -> Checked {
+pub fn has_the_same_bytes_for_the_same_seed(subject: &Subject) -> CheckResult {
     let method = subject.method;
     let first = bytes(method, &*subject.trained_on_few()?.model)?;
     for n_threads in [1, 3] {
@@ -329,7 +329,7 @@ pub fn has_the_same_bytes_for_the_same_seed(subject: &Subject) -> Checked {
 /// errors of the difference on the thousand questions that are asked.
 const MARGIN: f64 = 0.06;
 
-pub fn learns_if_it_says_so(subject: &Subject) -> Checked {
+pub fn learns_if_it_says_so(subject: &Subject) -> CheckResult {
     let (method, set) = (subject.method, &*tales::SET);
     if !method.trains_by_epochs {
         return Ok(());
@@ -356,7 +356,7 @@ pub fn learns_if_it_says_so(subject: &Subject) -> Checked {
 }
 
 /// The folder of a learner has the epochs that it reported, numbered from 1, and its loaded model knows them too.
-pub fn keeps_its_curve(subject: &Subject) -> Checked {
+pub fn keeps_its_curve(subject: &Subject) -> CheckResult {
     let method = subject.method;
     let Trained { model, epochs, .. } = subject.trained()?;
     let expected = method.trains_by_epochs.then(|| TrainingCurve { epochs: epochs.clone() });
@@ -407,7 +407,7 @@ fn noise(set: &QuestionSet) -> QuestionSet {
 
 /// A run killed after its first epoch leaves its checkpoints as they were then; one that starts from
 /// them must resume with the second epoch and end like one that was never stopped.
-pub fn resumes_to_the_same_bytes(subject: &Subject) -> Checked {
+pub fn resumes_to_the_same_bytes(subject: &Subject) -> CheckResult {
     let method = subject.method;
     if !method.trains_by_epochs {
         return Ok(());

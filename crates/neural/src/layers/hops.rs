@@ -29,7 +29,7 @@ pub struct Hops {
     read: Memory,
     /// H, dim × dim.
     between: Parameter,
-    /// K.
+    /// K, the number of hops.
     n_hops: usize,
 }
 

@@ -16,7 +16,7 @@ pub struct LstmLayer {
     input: Parameter,
     /// Units × 4 units.
     recurrent: Parameter,
-    /// 4 units.
+    /// The bias of the gates, 4 units.
     bias: Parameter,
 }
 

@@ -333,7 +333,7 @@ mod tests {
         assert!(gradient_error(config(), None) < 1e-6);
     }
 
-    /// A text in one window, or in two of which the second goes on where the first ended.
+    /// A text in one window, or in two of which the second continues the first.
     #[test]
     fn what_was_read_is_remembered_in_the_next_window() {
         let whole = Window { contexts: None, ..window() };

@@ -138,7 +138,7 @@ impl Text {
 /// A text in equally long pieces that are read at the same time, a window of some steps at once: what a
 /// network remembers at the end of a window is what it begins the next one with.
 ///
-/// Chosen: the pieces are cut wherever it falls; where a book begins, and at the start of a piece, a network
+/// Chosen: the pieces are cut at any word; where a book begins, and at the start of a piece, a network
 /// remembers nothing.
 #[derive(Clone, Debug)]
 pub struct Streams<'a> {

@@ -13,6 +13,7 @@
 //!
 //! The CPU is the oracle: there every result is the same for any number of threads.
 
+mod arguments;
 pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -22,15 +23,17 @@ mod optimiser;
 pub(crate) mod product;
 mod slice;
 
+pub use arguments::{
+    Attention, AttentionGradients, AttentionResults, Lstm, OptimiserStep, RmsNorm, Rotation,
+    Targets, Trace,
+};
 pub use cpu::Cpu;
 #[cfg(feature = "cuda")]
 pub use cuda::Cuda;
 pub use element::Element;
 pub use half::bf16;
 pub use operations::{
-    Accumulate, Attention, AttentionGradients, AttentionResults, Backend, Convert, Dense, Lstm,
-    NO_TARGET, Optimise, OptimiserStep, Recurrent, RmsNorm, Rotation, Softmax, Targets, Trace,
-    Transformer,
+    Accumulate, Backend, Convert, Dense, NO_TARGET, Optimise, Recurrent, Softmax, Transformer,
 };
 pub use optimiser::StepSettings;
 pub use slice::{Array, DeviceMatrix, DeviceMatrixMut, Layout, Slice, SliceMut};

@@ -1,4 +1,4 @@
-//! Tokens as they stand in the text that they were made from: quotation marks, apostrophes and spaces as they were typed.
+//! Tokens as the pasted text has them: quotation marks, apostrophes and spaces as they were typed.
 
 use corpus::detokenise::{PrintedToken, spaced};
 

@@ -15,13 +15,13 @@ pub const COOKIE: &str = "goldilocks_researcher";
 
 /// The token, typed or from the address that the program prints.
 #[derive(Deserialize)]
-pub struct Typed {
+pub struct TokenForm {
     #[serde(default)]
     token: String,
 }
 
 /// The form; with the right token in the address, the way in.
-pub async fn form(State(site): Shared, Query(typed): Query<Typed>) -> Response {
+pub async fn form(State(site): Shared, Query(typed): Query<TokenForm>) -> Response {
     if typed.token.is_empty() {
         ask(&site, StatusCode::OK, "")
     } else {
@@ -29,8 +29,8 @@ pub async fn form(State(site): Shared, Query(typed): Query<Typed>) -> Response {
     }
 }
 
-/// The form sent.
-pub async fn enter(State(site): Shared, Form(typed): Form<Typed>) -> Answer {
+/// Checks the token that was typed.
+pub async fn enter(State(site): Shared, Form(typed): Form<TokenForm>) -> Answer {
     Ok(try_token(&site, &typed.token))
 }
 

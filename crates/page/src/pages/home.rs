@@ -14,7 +14,7 @@ use crate::filter::{Filter, Wanted};
 use crate::site::{Answer, Shared, aside};
 use crate::view;
 
-/// The first page.
+/// The first page: sets, models, accuracies, hard questions.
 pub async fn home(State(site): Shared) -> Answer {
     aside(move || {
         let catalogue = &site.catalogue;

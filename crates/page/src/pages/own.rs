@@ -24,14 +24,18 @@ pub struct OwnForm {
     seal: String,
 }
 
-/// Whether the example is wanted.
+/// The address of the form; with `example`, that of a form filled with an example.
 #[derive(Deserialize)]
-pub struct Start {
+pub struct StartQuery {
     example: Option<String>,
 }
 
 /// The empty form, or the example.
-pub async fn start(State(site): Shared, headers: HeaderMap, Query(start): Query<Start>) -> Answer {
+pub async fn start(
+    State(site): Shared,
+    headers: HeaderMap,
+    Query(start): Query<StartQuery>,
+) -> Answer {
     aside(move || {
         let text = if start.example.is_some() { example() } else { String::new() };
         Ok(show(&site, &headers, &OwnForm { text, ..OwnForm::default() }, ""))

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::catalogue::{Answerer, Catalogue};
 use crate::filter::Filter;
-use crate::site::{Answer, Refusal, Shared, aside};
+use crate::site::{Answer, PageError, Shared, aside};
 use crate::view;
 
 /// The longest title of a page in characters.
@@ -38,7 +38,7 @@ pub async fn question(
             };
             here.or_else(elsewhere)
         };
-        let (number, index) = found().ok_or(Refusal::NotFound)?;
+        let (number, index) = found().ok_or(PageError::NotFound)?;
         let loaded = &catalogue.sets[number];
         let example = loaded.set.example(index);
         let indices = filter.indices(catalogue);

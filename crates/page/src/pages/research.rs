@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::keys::token;
-use crate::site::{Answer, Refusal, Shared, Site, aside, see_other};
+use crate::site::{Answer, PageError, Shared, Site, aside, see_other};
 use crate::study::{self, Mode, Settings};
 use crate::view;
 
@@ -58,7 +58,7 @@ fn show_list(site: &Site, headers: &HeaderMap, problem: &str) -> Answer {
     Ok(view::page(StatusCode::OK, "studies.html", site.shell(), view))
 }
 
-/// Makes a study.
+/// Creates a study from the form.
 pub async fn create(State(site): Shared, headers: HeaderMap, Form(form): Form<NewStudy>) -> Answer {
     site.check_form(&headers, &form.seal)?;
     site.store()?;
@@ -109,7 +109,7 @@ fn settings(form: &NewStudy) -> Result<Settings, Error> {
 pub async fn study(State(site): Shared, Path(id): Path<i64>, headers: HeaderMap) -> Answer {
     let store = site.store()?;
     let listed = study::list(store)?.into_iter().find(|study| study.id == id);
-    let listed = listed.ok_or(Refusal::NotFound)?;
+    let listed = listed.ok_or(PageError::NotFound)?;
     let study = site.study(store, id)?;
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let now = (site.now)();
@@ -156,7 +156,7 @@ pub async fn change(
         "open" => study::close_or_open(store, id, true).await?,
         "close" => study::close_or_open(store, id, false).await?,
         "release" => study::release(store, id, form.annotator).await?,
-        _ => return Err(Refusal::Malformed),
+        _ => return Err(PageError::Malformed),
     }
     Ok(see_other(&format!("/studies/{id}")))
 }
@@ -248,7 +248,7 @@ pub async fn export(State(site): Shared, Path((id, file)): Path<(i64, String)>) 
         let study = site.study(store, id)?;
         let wanted =
             study::by_mode(store, &study)?.into_iter().find(|(mode, _)| mode.file() == file);
-        let (mode, predictions) = wanted.ok_or(Refusal::NotFound)?;
+        let (mode, predictions) = wanted.ok_or(PageError::NotFound)?;
         let attachment = format!("attachment; filename=\"{}\"", mode.file());
         let headers = [
             (header::CONTENT_TYPE, "application/jsonl; charset=utf-8".to_owned()),

@@ -13,7 +13,7 @@ use report::reading::{self, Sentence};
 use serde::{Deserialize, Serialize};
 
 use crate::keys::token;
-use crate::site::{Answer, Refusal, Shared, Site, cookie, see_other, with_cookie};
+use crate::site::{Answer, PageError, Shared, Site, cookie, see_other, with_cookie};
 use crate::study::{self, Annotator, JoinOutcome, Mode, NextItem};
 use crate::view::{self, Shell};
 
@@ -22,7 +22,7 @@ const COOKIE: &str = "goldilocks_annotator";
 const LONGEST_NAME: usize = 60;
 /// How long an answer can be taken back, in seconds; the page offers it for ten.
 const UNDO: f64 = 15.0;
-/// An annotator sees nothing of the other pages.
+/// Annotators see no menu: the other pages are not for them.
 const SHELL: Shell = Shell { has_studies: false };
 
 /// A name, to join with.
@@ -58,7 +58,7 @@ pub async fn welcome(State(site): Shared, Path(code): Path<String>, headers: Hea
 
 fn welcome_with(site: &Site, code: &str, headers: &HeaderMap, problem: &str) -> Answer {
     let store = site.store()?;
-    let (id, is_open) = study::find_by_code(store, code)?.ok_or(Refusal::NotFound)?;
+    let (id, is_open) = study::find_by_code(store, code)?.ok_or(PageError::NotFound)?;
     let known = annotator(site, headers)?;
     let is_elsewhere = known.as_ref().is_some_and(|annotator| annotator.study != id);
     let view = context! {
@@ -75,7 +75,7 @@ fn welcome_with(site: &Site, code: &str, headers: &HeaderMap, problem: &str) -> 
     Ok(view::page(StatusCode::OK, "join.html", SHELL, view))
 }
 
-/// Joins, and begins.
+/// Adds an annotator to the study and shows the first question.
 pub async fn join(
     State(site): Shared,
     Path(code): Path<String>,
@@ -84,9 +84,9 @@ pub async fn join(
 ) -> Answer {
     let store = site.store()?;
     if !site.key.has_sealed(&["join", &code], &form.seal) {
-        return Err(Refusal::Forged);
+        return Err(PageError::Forged);
     }
-    let (id, _) = study::find_by_code(store, &code)?.ok_or(Refusal::NotFound)?;
+    let (id, _) = study::find_by_code(store, &code)?.ok_or(PageError::NotFound)?;
     if annotator(&site, &headers)?.is_some_and(|annotator| annotator.study == id) {
         return Ok(see_other("/test"));
     }
@@ -119,7 +119,7 @@ pub async fn join(
 pub async fn come_back(State(site): Shared, Path(token): Path<String>) -> Answer {
     match study::annotator(site.store()?, &token)? {
         Some(_) => Ok(with_cookie("/test", COOKIE, &token, "Lax")),
-        None => Err(Refusal::NotFound),
+        None => Err(PageError::NotFound),
     }
 }
 
@@ -141,7 +141,7 @@ pub async fn question(State(site): Shared, headers: HeaderMap) -> Answer {
     let at = ((site.now)() * 1000.0) as u64;
     let seal =
         site.key.seal(&answer_texts(&annotator, shown.item, at).each_ref().map(String::as_str));
-    let drawn = Drawn::of(&study.questions.example(shown.question).question, shown.mode);
+    let drawn = AnnotatorView::of(&study.questions.example(shown.question).question, shown.mode);
     let view = context! {
         title => study.settings.name.clone(),
         drawn => Serde(drawn),
@@ -166,7 +166,7 @@ pub async fn answer(
     let store = site.store()?;
     let texts = answer_texts(&annotator, form.item, form.shown);
     if !site.key.has_sealed(&texts.each_ref().map(String::as_str), &form.seal) {
-        return Err(Refusal::Forged);
+        return Err(PageError::Forged);
     }
     // The seal vouches for the item; a form that was sent twice finds another question to be next.
     if let Some(NextItem { item, question, .. }) = study::next(store, &annotator)?
@@ -174,7 +174,7 @@ pub async fn answer(
     {
         let study = site.study(store, annotator.study)?;
         if form.choice >= study.questions.example(question).question.candidates.len() {
-            return Err(Refusal::Malformed);
+            return Err(PageError::Malformed);
         }
         let now = (site.now)();
         let seconds = (now - form.shown as f64 / 1000.0).max(0.0);
@@ -184,7 +184,7 @@ pub async fn answer(
 }
 
 /// The answer that can still be taken back, with what the form needs for it.
-fn undo_of(site: &Site, annotator: &Annotator) -> Result<Option<minijinja::Value>, Refusal> {
+fn undo_of(site: &Site, annotator: &Annotator) -> Result<Option<minijinja::Value>, PageError> {
     let latest = study::latest(site.store()?, annotator)?;
     let latest = latest.filter(|&(_, answered)| (site.now)() - answered < UNDO);
     Ok(latest.map(|(item, _)| context! { item, seal => site.key.seal(&undo_texts(annotator, item).each_ref().map(String::as_str)) }))
@@ -196,7 +196,7 @@ pub async fn undo(State(site): Shared, headers: HeaderMap, Form(form): Form<Undo
     let store = site.store()?;
     let texts = undo_texts(&annotator, form.item);
     if !site.key.has_sealed(&texts.each_ref().map(String::as_str), &form.seal) {
-        return Err(Refusal::Forged);
+        return Err(PageError::Forged);
     }
     if annotator.is_open && study::next(store, &annotator)?.is_some() {
         study::take_back(store, &annotator, form.item, (site.now)() - UNDO).await?;
@@ -204,7 +204,7 @@ pub async fn undo(State(site): Shared, headers: HeaderMap, Form(form): Form<Undo
     Ok(see_other("/test"))
 }
 
-/// Stopping for now.
+/// The page that tells an annotator how to continue later.
 pub async fn pause(State(site): Shared, headers: HeaderMap) -> Answer {
     let Some(annotator) = annotator(&site, &headers)? else { return Ok(stranger()) };
     let (done, total) = study::done(site.store()?, &annotator)?;
@@ -213,13 +213,13 @@ pub async fn pause(State(site): Shared, headers: HeaderMap) -> Answer {
     Ok(view::page(StatusCode::OK, "pause.html", SHELL, view))
 }
 
-/// Where whoever sent this can go on later, with any browser.
+/// The address at which the annotator can continue later, in any browser.
 fn return_address(headers: &HeaderMap) -> String {
     let host = headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or_default();
     format!("http://{host}/return/{}", cookie(headers, COOKIE).unwrap_or_default())
 }
 
-fn annotator(site: &Site, headers: &HeaderMap) -> Result<Option<Annotator>, Refusal> {
+fn annotator(site: &Site, headers: &HeaderMap) -> Result<Option<Annotator>, PageError> {
     match cookie(headers, COOKIE) {
         Some(token) => Ok(study::annotator(site.store()?, token)?),
         None => Ok(None),
@@ -243,13 +243,13 @@ fn undo_texts(annotator: &Annotator, item: i64) -> [String; 3] {
 
 /// A question as an annotator sees it.
 #[derive(Debug, Serialize)]
-struct Drawn {
+struct AnnotatorView {
     context: Vec<Sentence>,
     query: Sentence,
     candidates: Vec<String>,
 }
 
-impl Drawn {
+impl AnnotatorView {
     fn of(question: &Question<'_>, mode: Mode) -> Self {
         let context = match mode {
             Mode::Query => vec![],

@@ -13,22 +13,22 @@ use crate::{Error, Result};
 /// A study with its questions.
 #[derive(Clone)]
 pub struct Study {
-    /// Its number.
+    /// The number of the study in its file.
     pub id: i64,
     /// Part of the address that annotators get.
     pub code: String,
     /// What the researcher decided.
     pub settings: Settings,
-    /// The drawn questions.
+    /// The questions that were drawn.
     pub questions: Arc<QuestionSet>,
 }
 
 /// A line of the list of studies.
 #[derive(Debug, serde::Serialize)]
 pub struct StudySummary {
-    /// Its number.
+    /// The number of the study in its file.
     pub id: i64,
-    /// Its name.
+    /// The name of the study.
     pub name: String,
     /// Part of the address that annotators get.
     pub code: String,

@@ -39,7 +39,7 @@ impl Mode {
         ["query", "context-query"][self as usize]
     }
 
-    /// For people.
+    /// The label that annotators and reports see.
     pub fn label(self) -> &'static str {
         ["query only", "context and query"][self as usize]
     }

@@ -19,13 +19,13 @@ pub const NEAR_COPY: f64 = 0.1;
 pub struct NearCopy {
     /// The book of which the greater part is in the other.
     pub book: usize,
-    /// The other.
+    /// The index of the other book.
     pub other: usize,
     /// The share of the book's distinct 8-grams that the other has too.
     pub share: f64,
 }
 
-/// The pairs of books of which one is a near-copy of the other or of a part of it, most alike first.
+/// The pairs of books of which one is a near-copy of the other or of a part of it, the most similar first.
 pub fn near_copies(books: &[BookQuestions]) -> Vec<NearCopy> {
     let ngrams: Vec<Vec<u64>> = books.par_iter().map(ngrams).collect();
     let share = |shared: usize, book: usize| shared as f64 / ngrams[book].len() as f64;

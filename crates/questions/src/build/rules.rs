@@ -120,7 +120,7 @@ pub enum Complement {
     /// to .41 of the contexts that need three or more of them, the ninth in .32, the tenth in .22, the eleventh in
     /// .12 and the sixteenth in .05; other orders show nothing like it.
     PythonSet,
-    /// Drawn from all.
+    /// Drawn from all of them.
     Random,
 }
 

@@ -99,14 +99,14 @@ pub struct SplitShares {
 }
 
 impl Default for SplitShares {
-    /// Chosen: a tenth each.
+    /// Chosen: a tenth of the books for validation and a tenth for test.
     fn default() -> Self {
         Self { valid: 0.1, test: 0.1 }
     }
 }
 
 impl SplitShares {
-    /// How many of so many books, of three and more, are for validation and for test: one at least, unless the share
+    /// How many of three or more books are for validation and for test: one at least, unless the share
     /// is none.
     fn counts(self, n_books: usize) -> (usize, usize) {
         // Halves are rounded up, also those that a share such as .1 misses by a little.
@@ -162,7 +162,7 @@ pub fn draw_splits_of_groups(
     splits
 }
 
-/// Takes groups of so many books together, the first that fit; if none fits, the smallest. Leaves some groups.
+/// Takes groups of books, the first that fit into `wanted` books; if none fits, the smallest. Leaves `n_kept` groups.
 fn take_groups(waiting: &mut Vec<Vec<usize>>, wanted: usize, n_kept: usize) -> Vec<Vec<usize>> {
     let (mut taken, mut n_taken) = (Vec::new(), 0);
     let mut place = 0;

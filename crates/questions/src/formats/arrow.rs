@@ -33,7 +33,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// All of them.
+    /// Every layout.
     pub const ALL: [Self; 3] = [Self::Lists, Self::Views, Self::Dictionaries];
 
     /// `list`, `view` or `dictionary`.

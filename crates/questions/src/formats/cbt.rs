@@ -165,7 +165,7 @@ impl<R: Read> Lines<R> {
         Err(ReadError::Line(LineError::Numbering { expected: number, found }))
     }
 
-    /// Skips the empty line after a question; the end of the file will do too, since nothing of the question is lost.
+    /// Skips the empty line after a question; the end of the file will do too, since the question is complete.
     fn expect_empty_line(&mut self) -> Result<(), ReadError> {
         let end = self.text.len();
         match self.next_line()? {

@@ -8,7 +8,7 @@
 //! | `ids.bin` | the [ids](crate::QuestionId) of the questions in their order, 8 bytes each, without the numbers of twins |
 //!
 //! All numbers are little-endian base-128. A query that is a reference is never long, so a forged file can't
-//! make a reader allocate more than about a hundred times its size. It is the only form that loses nothing of a [`QuestionSet`].
+//! make a reader allocate more than about a hundred times its size. It is the only form that keeps all of a [`QuestionSet`].
 //! A folder of an older version has no `ids.bin`: the ids are computed when they are needed. Whether stored ids
 //! follow from the questions is checked by [`QuestionSet::first_wrong_id`], not by reading.
 

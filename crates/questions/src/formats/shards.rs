@@ -32,7 +32,7 @@ pub fn parse(name: &str) -> Option<(Split, usize, usize)> {
 /// A shard that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardFile {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
     /// The split of its questions.
     pub split: Split,

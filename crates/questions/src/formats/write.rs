@@ -9,6 +9,7 @@
 //! | [`Format::HuggingFace`] | a folder in the layout of the hub | running text; its files are read one by one |
 //! | [`Format::LmEval`] | a folder for lm-evaluation-harness | tokens, running text; it is not read again |
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -137,14 +138,15 @@ fn is_released_name(name: &str) -> bool {
     (name.starts_with("cbtest_") || name.starts_with("cbt_")) && name.ends_with(".txt")
 }
 
-/// Fills the folder `inside`, which is to become `output`.
-fn write_released(
+/// The questions of each split and class that has any, for layouts with a file for each.
+///
+/// # Errors
+/// [`Error::NoOrigin`] for a question without split or class.
+pub(crate) fn by_split_and_class(
     set: &QuestionSet,
-    empty_fields: &EmptyFields,
-    inside: &Path,
     output: &Path,
-) -> Result<()> {
-    let mut groups = vec![Vec::new(); Split::ALL.len() * WordClass::ALL.len()];
+) -> Result<BTreeMap<(Split, WordClass), Vec<usize>>> {
+    let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for question in 0..set.len() {
         let without = |missing| Error::NoOrigin {
             path: output.to_owned(),
@@ -153,18 +155,24 @@ fn write_released(
         };
         let class = set.example(question).class.ok_or_else(|| without("class"))?;
         let split = set.example(question).split.ok_or_else(|| without("split"))?;
-        groups[split as usize * WordClass::ALL.len() + class as usize].push(question);
+        groups.entry((split, class)).or_default().push(question);
     }
-    let origins =
-        Split::ALL.into_iter().flat_map(|split| WordClass::ALL.map(|class| (split, class)));
-    for ((split, class), questions) in origins.zip(groups) {
-        if !questions.is_empty() {
-            let name = released_name(split, class, questions.len());
-            let path = output.join(&name);
-            write_file(&inside.join(&name), false, |file| {
-                cbt::write(set, empty_fields, &questions, file, &path)
-            })?;
-        }
+    Ok(groups)
+}
+
+/// Fills the folder `inside`, which is to become `output`.
+fn write_released(
+    set: &QuestionSet,
+    empty_fields: &EmptyFields,
+    inside: &Path,
+    output: &Path,
+) -> Result<()> {
+    for ((split, class), questions) in by_split_and_class(set, output)? {
+        let name = released_name(split, class, questions.len());
+        let path = output.join(&name);
+        write_file(&inside.join(&name), false, |file| {
+            cbt::write(set, empty_fields, &questions, file, &path)
+        })?;
     }
     for split in Split::ALL {
         let name = format!("cbt_{}.txt", split.code());

@@ -16,12 +16,12 @@ use crate::{BLANK, Question, SentenceBuffer, Sentences};
 pub enum Control {
     /// Leaves the context out.
     QueryOnly,
-    /// Leaves nothing of the query but the blank.
+    /// Removes all words of the query but the blank.
     ContextOnly,
     /// Keeps this many sentences of the context, those nearest to the query.
     LastSentences(usize),
     /// Exchanges the names of the passage with each other throughout context, query and candidates: what a reader
-    /// knows of the book by heart is then wrong, what the passage says is not.
+    /// has memorised of the book is then wrong, what the passage says is not.
     RenamedEntities {
         /// Which name takes the place of which comes from it, together with the question's id.
         seed: u64,

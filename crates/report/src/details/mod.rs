@@ -19,13 +19,13 @@ pub const BOOTSTRAP_SEED: u64 = 1;
 /// A picture and the same figures as a table.
 #[derive(Debug)]
 pub struct Section {
-    /// What stands above both.
+    /// The text above the chart and the grid.
     pub title: &'static str,
     /// What to look for in the picture.
     pub text: String,
-    /// The figures drawn.
+    /// The figures as a drawing.
     pub chart: Chart,
-    /// The figures printed.
+    /// The same figures as a table.
     pub grid: Grid,
 }
 

@@ -32,7 +32,7 @@ pub struct ExplainedQuestion {
     pub context: Vec<Vec<String>>,
     /// q, with `XXXXX` for the missing word.
     pub query: Vec<String>,
-    /// C.
+    /// C, the candidates.
     pub candidates: Vec<String>,
     /// One score per candidate.
     pub scores: Vec<f64>,

@@ -197,7 +197,7 @@ impl Canvas {
         );
     }
 
-    /// What the boxes mean, a line each.
+    /// The legend of the boxes, one line per kind.
     fn legend(&mut self, reading: &Reading) {
         for item in &reading.legend {
             self.bottom += 21.0;

@@ -103,7 +103,7 @@ pub struct Window {
 /// A candidate and its score.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct RankedCandidate {
-    /// The word.
+    /// The candidate.
     pub word: String,
     /// The score as it is printed.
     pub score: String,

@@ -23,7 +23,7 @@ pub struct Passage {
 /// A candidate answer.
 #[derive(Debug, Serialize)]
 pub struct Candidate {
-    /// The word.
+    /// The candidate.
     pub word: String,
     /// Whether it is the right one.
     pub is_answer: bool,
@@ -60,7 +60,7 @@ pub fn book_title(name: &str) -> String {
     name.replace("___", ": ").replace('_', " ").trim().to_owned()
 }
 
-/// Marks the candidates and the answer wherever they occur.
+/// Marks every occurrence of the candidates and of the answer.
 fn marked(mut sentence: Sentence, tokens: &[&str], candidates: &[Candidate]) -> Sentence {
     for word in sentence.iter_mut().flat_map(|segment| &mut segment.words) {
         let candidate = candidates.iter().find(|candidate| candidate.word == tokens[word.index]);

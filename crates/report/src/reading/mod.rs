@@ -32,7 +32,7 @@ pub type Sentence = Vec<Segment>;
 pub struct Segment {
     /// The box around them.
     pub mark: Option<Mark>,
-    /// At least one.
+    /// The words of the segment, at least one.
     pub words: Vec<Word>,
 }
 
@@ -59,7 +59,7 @@ pub struct Word {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Nothing in particular.
+    /// A word without a role.
     Plain,
     /// The mention of a candidate in a window.
     Mention,
@@ -67,7 +67,7 @@ pub enum Role {
     Gap,
     /// One of the candidates.
     Candidate,
-    /// The right candidate.
+    /// A mention of the right candidate.
     Answer,
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// A printed table: a heading, rows in blocks, a last row below the rule, notes.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Grid {
-    /// What it shows.
+    /// The caption above the table.
     pub title: String,
     /// The headings, the rows' one first.
     pub head: Vec<String>,
@@ -59,7 +59,7 @@ impl Line {
         Self { figure: figure.into(), detail: detail.into() }
     }
 
-    /// No figure.
+    /// A line without a figure: a dash.
     pub fn none() -> Self {
         Self::new(NO_FIGURE, "")
     }

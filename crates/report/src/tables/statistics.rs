@@ -4,7 +4,7 @@ use questions::{Split, Statistics, Totals};
 
 use super::grid::{Cell, Grid, GridRow, Line};
 use super::layout;
-use crate::formats::csv;
+use crate::formats::{csv, text};
 use crate::paper::{TABLE_1, TABLE_1_VOCABULARY};
 use crate::{Provenance, number};
 
@@ -24,36 +24,62 @@ const ROWS: [Row; 5] = [
 ];
 
 /// Ours for a split, where the set has it.
-fn totals(statistics: &Statistics, split: Split) -> Option<&Totals> {
-    statistics.splits.iter().find(|of| of.split == Some(split)).map(|of| &of.all)
+fn totals(statistics: &Statistics, split: Option<Split>) -> Option<&Totals> {
+    statistics.splits.iter().find(|of| of.split == split).map(|of| &of.all)
+}
+
+/// Table 1 of a set for the terminal, with the paper's figures if the set has classes as the CBT has.
+pub fn table_1(statistics: &Statistics) -> String {
+    let splits: Vec<Option<Split>> = statistics.splits.iter().map(|of| of.split).collect();
+    let has_classes = statistics.splits.iter().any(|split| !split.classes.is_empty());
+    let with_case = number::count(statistics.vocabulary_with_case);
+    text::write(&Grid {
+        title: "Table 1".to_owned(),
+        notes: vec![format!("Vocabulary size with case: {with_case}.")],
+        ..columns(statistics, &splits, has_classes)
+    })
 }
 
 pub(crate) fn grid(statistics: &Statistics, provenance: &Provenance) -> Grid {
-    let figure = |value: f64| Line::new(number::count(value.round() as usize), "");
-    let cell = |ours: Option<f64>, paper: Option<f64>| Cell {
-        lines: vec![ours.map_or_else(Line::none, figure), paper.map_or_else(Line::none, figure)],
-        value: ours,
-        is_best: false,
-    };
-    let label = |label: &str| vec![label.to_owned(), "  paper".to_owned()];
-    let mut rows: Vec<GridRow> = Vec::new();
-    for (row, of) in ROWS {
-        let cells = Split::ALL.map(|split| {
-            cell(totals(statistics, split).and_then(of), of(&TABLE_1[split as usize]))
-        });
-        rows.push(GridRow { label: label(row), cells: cells.into(), starts_block: false });
-    }
-    let vocabulary = (Some(statistics.vocabulary as f64), Some(TABLE_1_VOCABULARY as f64));
-    let cells = vec![cell(vocabulary.0, vocabulary.1), Cell::default(), Cell::default()];
-    rows.push(GridRow { label: label(VOCABULARY), cells, starts_block: true });
     Grid {
         title: "Table 1: Statistics of the CBT".to_owned(),
-        head: ["Statistic"].into_iter().chain(SPLITS).map(str::to_owned).collect(),
-        rows,
-        foot: Vec::new(),
-        settings: None,
         notes: vec![provenance.source.sentence().to_owned(), layout::made(provenance, &[])],
+        ..columns(statistics, &Split::ALL.map(Some), true)
     }
+}
+
+/// A column per split; with the paper's figure below each of ours, or without.
+fn columns(statistics: &Statistics, splits: &[Option<Split>], with_paper: bool) -> Grid {
+    let line = |value: Option<f64>| match value {
+        Some(value) => Line::new(number::count(value.round() as usize), ""),
+        None => Line::none(),
+    };
+    let cell = |ours: Option<f64>, paper: Option<f64>| {
+        let mut lines = vec![line(ours)];
+        lines.extend(with_paper.then(|| line(paper)));
+        Cell { lines, value: ours, is_best: false }
+    };
+    let label = |label: &str| {
+        let mut lines = vec![label.to_owned()];
+        lines.extend(with_paper.then(|| "  paper".to_owned()));
+        lines
+    };
+    let mut rows: Vec<GridRow> = Vec::new();
+    for (row, of) in ROWS {
+        let cells = splits.iter().map(|&split| {
+            let paper = split.and_then(|split| of(&TABLE_1[split as usize]));
+            cell(totals(statistics, split).and_then(of), paper)
+        });
+        rows.push(GridRow { label: label(row), cells: cells.collect(), starts_block: false });
+    }
+    let mut cells = vec![Cell::default(); splits.len()];
+    if let Some(first) = cells.first_mut() {
+        *first = cell(Some(statistics.vocabulary as f64), Some(TABLE_1_VOCABULARY as f64));
+    }
+    rows.push(GridRow { label: label(VOCABULARY), cells, starts_block: true });
+    let names = splits.iter().map(|split| split.map_or("No split", |split| SPLITS[split as usize]));
+    let head = ["Statistic"].into_iter().chain(names).map(str::to_owned).collect();
+    Grid { head, rows, ..Grid::default() }
 }
 
 pub(crate) fn csv(statistics: &Statistics) -> String {
@@ -64,7 +90,7 @@ pub(crate) fn csv(statistics: &Statistics) -> String {
     };
     for (row, of) in ROWS {
         for split in Split::ALL {
-            let ours = totals(statistics, split).and_then(of);
+            let ours = totals(statistics, Some(split)).and_then(of);
             line(row, SPLITS[split as usize], ours, of(&TABLE_1[split as usize]));
         }
     }
@@ -82,10 +108,9 @@ mod tests {
 
     use super::*;
     use crate::fixture;
-    use crate::formats::text;
 
     #[test]
-    fn table_1_stands_beside_the_papers() {
+    fn table_1_is_laid_out_next_to_the_papers() {
         let of = |split, books, counts: [usize; 2], words: [f64; 2]| SplitStatistics {
             split: Some(split),
             all: Totals {
@@ -130,6 +155,21 @@ mod tests {
             goldilocks 0.1.0, data 0123abcd, 2026-05-01.
         "#]]
         .assert_eq(&text::write(&grid(&statistics, &provenance)));
+        expect![[r#"
+            Table 1
+
+            Statistic                            Training  Test
+            ───────────────────────────────────────────────────
+            Number of books                          8       –
+            Number of questions (context+query)  1,700     310
+            Average words in contexts              312     299
+            Average words in queries                15      16
+            Distinct candidates                    900     210
+
+            Vocabulary size                      4,321
+
+            Vocabulary size with case: 5,000.
+        "#]].assert_eq(&table_1(&statistics));
         let csv = csv(&statistics);
         assert_eq!(csv.lines().count(), 1 + 5 * 3 + 1);
         assert!(csv.contains("Average words in contexts,Training,312.4,465\r\n"));

@@ -246,9 +246,9 @@ impl Table {
 pub struct Agreement {
     /// The interval of the difference holds 0.
     pub inside: usize,
-    /// Ours are higher.
+    /// Cells in which ours is higher.
     pub above: usize,
-    /// Ours are lower.
+    /// Cells in which ours is lower.
     pub below: usize,
 }
 

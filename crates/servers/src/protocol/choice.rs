@@ -15,7 +15,7 @@ use serde_json::json;
 use super::Usage;
 use crate::{Error, Kind, Result, Server, Transport};
 
-/// What a chat made of a question.
+/// The outcome of a question to a chat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Chosen {
@@ -30,7 +30,7 @@ pub enum Chosen {
 /// A reply, and the letter that was found in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChoiceReply {
-    /// What was chosen.
+    /// The candidate, or why there is none.
     pub chosen: Chosen,
     /// The letter in the reply.
     pub letter: Option<char>,
@@ -197,7 +197,7 @@ fn prompt(question: &Question<'_>, order: &[usize], n_cut: usize) -> String {
     )
 }
 
-/// The letter that a reply names: one that stands alone, or that of the word that the reply is.
+/// The letter that a reply names: a letter on its own, or that of the candidate that the reply repeats.
 fn letter(reply: &str, n_candidates: usize, words: &[&str]) -> Option<char> {
     let last = b'A' + u8::try_from(n_candidates.clamp(1, 26) - 1).unwrap_or(25);
     let is_letter = |c: char| ('A'..=char::from(last)).contains(&c);

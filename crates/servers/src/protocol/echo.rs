@@ -5,7 +5,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, Protocol, Scored, Usage, complete_by_completions, next_by_completions};
+use super::{
+    Protocol, RequestOptions, ScoredTexts, Usage, complete_by_completions, next_by_completions,
+};
 use crate::check::is_the_text;
 use crate::{Error, Filled, Piece, Result, Transport};
 
@@ -16,7 +18,12 @@ pub(super) struct Echo {
 }
 
 impl Protocol for Echo {
-    fn score(&self, transport: &dyn Transport, filled: &Filled, _: Asked) -> Result<Scored> {
+    fn score(
+        &self,
+        transport: &dyn Transport,
+        filled: &Filled,
+        _: RequestOptions,
+    ) -> Result<ScoredTexts> {
         // Not 0: several servers take `max_tokens` 0 for «as many as possible». The token is dropped.
         let body = json!({
             "model": self.model, "prompt": filled.texts, "echo": true, "logprobs": 1, "max_tokens": 1,
@@ -72,7 +79,7 @@ fn pieces(choice: &Value, text: &str) -> Result<Vec<Piece>> {
         pieces.push(Piece { id: 0, text: text.to_owned(), log_prob: log_prob.as_f64() });
     }
     // One token was generated, perhaps one without text; a server that generates none has the text alone.
-    // A part of a character that was generated is told from one of the text by what the text ends in.
+    // A partial character that was generated is distinguished from one of the text by how the text ends.
     let is_after_text = |piece: &Piece| {
         piece.text.is_empty()
             || (piece.text.contains('\u{fffd}') && text.ends_with(|c: char| c.is_ascii()))

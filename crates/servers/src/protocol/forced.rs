@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, Protocol, Scored, Usage};
+use super::{Protocol, RequestOptions, ScoredTexts, Usage};
 use crate::check::is_the_text;
 use crate::{Error, Filled, Piece, Result, Transport, shared_prefix};
 
@@ -16,7 +16,12 @@ pub(super) struct Forced {
 }
 
 impl Protocol for Forced {
-    fn score(&self, transport: &dyn Transport, filled: &Filled, asked: Asked) -> Result<Scored> {
+    fn score(
+        &self,
+        transport: &dyn Transport,
+        filled: &Filled,
+        options: RequestOptions,
+    ) -> Result<ScoredTexts> {
         let mut texts =
             filled.texts.iter().map(|text| tokens(transport, text)).collect::<Result<Vec<_>>>()?;
         let ids: Vec<Vec<u64>> =
@@ -33,10 +38,10 @@ impl Protocol for Forced {
         let mut usage = Usage::default();
         for (pieces, ids) in texts.iter_mut().zip(&ids) {
             let (shared, tail) = ids.split_at(n_shared);
-            let (log_probs, used) = match force(transport, shared, tail, asked) {
+            let (log_probs, used) = match force(transport, shared, tail, options) {
                 // A token that is a part of a character can't be forced by a grammar, but by its bias.
                 Err(Error::Status { status: 500, message, .. }) if message.contains("grammar") => {
-                    one_by_one(transport, shared, tail, asked)?
+                    one_by_one(transport, shared, tail, options)?
                 }
                 result => result?,
             };
@@ -118,24 +123,24 @@ fn force(
     transport: &dyn Transport,
     before: &[u64],
     tail: &[u64],
-    asked: Asked,
+    options: RequestOptions,
 ) -> Result<(Vec<f64>, Usage)> {
     let grammar: Vec<String> = tail.iter().map(|id| format!("<[{id}]>")).collect();
     let how = ("grammar", json!(format!("root ::= {}", grammar.join(" "))));
-    generate(transport, before, tail, how, asked)
+    generate(transport, before, tail, how, options)
 }
 
 fn one_by_one(
     transport: &dyn Transport,
     before: &[u64],
     tail: &[u64],
-    asked: Asked,
+    options: RequestOptions,
 ) -> Result<(Vec<f64>, Usage)> {
     let (mut log_probs, mut usage) = (Vec::new(), Usage::default());
     let mut prompt = before.to_vec();
     for &id in tail {
         let (one, used) =
-            generate(transport, &prompt, &[id], ("logit_bias", json!([[id, 1000.0]])), asked)?;
+            generate(transport, &prompt, &[id], ("logit_bias", json!([[id, 1000.0]])), options)?;
         log_probs.extend(one);
         usage = usage.plus(used);
         prompt.push(id);
@@ -148,11 +153,11 @@ fn generate(
     before: &[u64],
     tail: &[u64],
     (key, how): (&str, Value),
-    asked: Asked,
+    options: RequestOptions,
 ) -> Result<(Vec<f64>, Usage)> {
     let mut body = json!({
         "prompt": before, "n_predict": tail.len(), "n_probs": 1, "temperature": 0, "samplers": [],
-        "cache_prompt": asked.may_cache, "return_tokens": true, "id_slot": asked.slot,
+        "cache_prompt": options.may_cache, "return_tokens": true, "id_slot": options.slot,
     });
     body[key] = how;
     let answer = transport.post(PATH, body)?;

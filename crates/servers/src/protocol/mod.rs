@@ -1,4 +1,4 @@
-//! [`Protocol`]: how a server is asked for the log-probabilities of a given text. One file per way.
+//! [`Protocol`]: how the log-probabilities of a given text are requested from a server. One file per protocol.
 
 pub mod choice;
 mod echo;
@@ -18,7 +18,7 @@ pub struct Usage {
     pub requests: u64,
     /// Tokens of the texts that were sent.
     pub sent: u64,
-    /// Those of them that the server had computed before, where it tells.
+    /// How many of them the server had in its cache, if it reports that.
     pub cached: u64,
     /// Tokens that were generated or forced.
     pub generated: u64,
@@ -53,25 +53,30 @@ impl Usage {
     }
 }
 
-/// Where and how a question is asked.
+/// How a question is sent to a server.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
-    /// The place in the server that computes it, for servers that keep a cache for each.
+pub struct RequestOptions {
+    /// The slot of the server that computes it, for servers that have a cache per slot.
     pub slot: usize,
-    /// Whether the server may use what it has computed before.
+    /// Whether the server may use its cache.
     pub may_cache: bool,
 }
 
-/// The tokens of each text with their log-probabilities, at least those after the shared ones; and what it cost.
-pub type Scored = (Vec<Vec<Piece>>, Usage);
+/// The tokens of each text with their log-probabilities, at least those after the shared ones; and the tokens used.
+pub type ScoredTexts = (Vec<Vec<Piece>>, Usage);
 
-/// A way to ask for log-probabilities of given texts.
+/// A way to request log-probabilities of given texts.
 pub trait Protocol: Send + Sync {
     /// The tokens of the texts with log-probabilities.
     ///
     /// # Errors
     /// If the server does not answer, or answers something that can't be the log-probabilities of these texts.
-    fn score(&self, transport: &dyn Transport, filled: &Filled, asked: Asked) -> Result<Scored>;
+    fn score(
+        &self,
+        transport: &dyn Transport,
+        filled: &Filled,
+        options: RequestOptions,
+    ) -> Result<ScoredTexts>;
 
     /// The token that the model thinks most probable after a text, and its log-probability.
     ///
@@ -79,7 +84,7 @@ pub trait Protocol: Send + Sync {
     /// As [`Self::score`].
     fn next(&self, transport: &dyn Transport, text: &str) -> Result<Piece>;
 
-    /// Continues a text by so many tokens, the most probable ones.
+    /// Continues a text by `n_tokens` tokens, each the most probable one.
     ///
     /// # Errors
     /// As [`Self::score`].

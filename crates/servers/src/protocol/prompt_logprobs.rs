@@ -1,9 +1,10 @@
-//! vLLM's `prompt_logprobs`: as `echo`, with the numbers of tokens, so that equal texts of different tokens are told
-//! apart.
+//! vLLM's `prompt_logprobs`: as `echo`, with token ids, so that different tokens with equal texts are distinguished.
 
 use serde_json::{Value, json};
 
-use super::{Asked, Protocol, Scored, Usage, complete_by_completions, next_by_completions};
+use super::{
+    Protocol, RequestOptions, ScoredTexts, Usage, complete_by_completions, next_by_completions,
+};
 use crate::check::is_the_text;
 use crate::{Error, Filled, Piece, Result, Transport};
 
@@ -14,7 +15,12 @@ pub(super) struct PromptLogprobs {
 }
 
 impl Protocol for PromptLogprobs {
-    fn score(&self, transport: &dyn Transport, filled: &Filled, _: Asked) -> Result<Scored> {
+    fn score(
+        &self,
+        transport: &dyn Transport,
+        filled: &Filled,
+        _: RequestOptions,
+    ) -> Result<ScoredTexts> {
         let body = json!({
             "model": self.model, "prompt": filled.texts, "prompt_logprobs": 0, "max_tokens": 1, "temperature": 0,
             "return_token_ids": true,
@@ -58,7 +64,7 @@ fn pieces(choice: &Value, text: &str) -> Result<Vec<Piece>> {
     let mut pieces = Vec::with_capacity(list.len());
     for (place, entry) in list.iter().enumerate() {
         let Some(entry) = entry.as_object() else {
-            // The first token has no probability, and its text is not told.
+            // The first token has neither a probability nor a text.
             let id = ids.get(place).and_then(Value::as_u64).unwrap_or(0);
             pieces.push(Piece { id, text: String::new(), log_prob: None });
             continue;

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, Protocol, Scored, Usage};
+use super::{Protocol, RequestOptions, ScoredTexts, Usage};
 use crate::check::is_the_text;
 use crate::transport::shortened;
 use crate::{Error, Filled, Piece, Result, Transport, shared_prefix};
@@ -15,7 +15,12 @@ const PATH: &str = "/generate";
 pub(super) struct Spans;
 
 impl Protocol for Spans {
-    fn score(&self, transport: &dyn Transport, filled: &Filled, _: Asked) -> Result<Scored> {
+    fn score(
+        &self,
+        transport: &dyn Transport,
+        filled: &Filled,
+        _: RequestOptions,
+    ) -> Result<ScoredTexts> {
         let ids =
             filled.texts.iter().map(|text| tokens(transport, text)).collect::<Result<Vec<_>>>()?;
         let n_shared = shared_prefix(&ids);
@@ -81,7 +86,7 @@ fn tokens(transport: &dyn Transport, text: &str) -> Result<Vec<u64>> {
     ids.ok_or_else(|| Error::malformed(PATH, "a list of tokens", &answer))
 }
 
-/// `[log-probability, id, text]`.
+/// Parses `[log-probability, id, text]`.
 fn piece(entry: &Value) -> Option<Piece> {
     let text = entry[2].as_str().unwrap_or_default().to_owned();
     Some(Piece { id: entry[1].as_u64()?, text, log_prob: entry[0].as_f64() })
@@ -103,7 +108,7 @@ fn pieces(answer: &Value, ids: &[u64], n_shared: usize) -> Result<Vec<Piece>> {
     shared.map(Ok).chain(tail).collect()
 }
 
-/// The last shared token gets the text that the tails leave, so that places in the text are known.
+/// The last shared token gets the text that the tails leave, so that positions in the text are known.
 fn complete_shared(texts: &[String], pieces: &mut [Vec<Piece>], n_shared: usize) -> Result<()> {
     let tail = |pieces: &[Piece]| {
         pieces[n_shared..].iter().map(|piece| piece.text.as_str()).collect::<String>()

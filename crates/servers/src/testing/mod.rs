@@ -1,4 +1,4 @@
-//! A language model that needs no server: bigrams of made-up tokens behind every wire format, with faults to order.
+//! A language model that needs no server: bigrams of made-up tokens in every wire format, with faults on request.
 
 mod wire;
 

@@ -10,7 +10,7 @@ use crate::config::Config;
 /// in vain.
 const BLOCK: usize = 64;
 
-/// The shape of attention, and what it computes in.
+/// The shape of attention, and its buffers.
 pub(super) struct Attention {
     n_heads: usize,
     n_key_heads: usize,
@@ -27,8 +27,8 @@ impl Attention {
         Self { n_heads, n_key_heads, head_dim, queries, scores, results }
     }
 
-    /// Writes the mean of the values that each row looks at. The keys and values of the last segment are left
-    /// behind those of the cache.
+    /// Writes, for each row, the mean of the values weighted by its attention. The keys and values of the last
+    /// segment are left in the memory of the cache, after those that are in use.
     ///
     /// # Shapes
     /// queries, `into` n × heads · head_dim, keys and values n × key heads · head_dim

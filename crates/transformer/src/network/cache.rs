@@ -1,4 +1,4 @@
-//! [`Cache`]: keys and values of what was read, so that it is read once.
+//! [`Cache`]: keys and values of the tokens read so far, so that none is read twice.
 
 /// Keys and values of the tokens read so far.
 pub(crate) struct Cache {
@@ -7,7 +7,7 @@ pub(crate) struct Cache {
     head_dim: usize,
 }
 
-/// Those of a layer: for each head of keys one row per token.
+/// Keys and values of a layer: for each head of keys one row per token.
 pub(crate) struct LayerCache {
     pub keys: Vec<Vec<f32>>,
     pub values: Vec<Vec<f32>>,
@@ -25,12 +25,12 @@ impl Cache {
         self.tokens.len()
     }
 
-    /// How many of these tokens it begins with.
+    /// The length of the common prefix of the cached tokens and these.
     pub fn n_known(&self, tokens: &[u32]) -> usize {
         self.tokens.iter().zip(tokens).take_while(|(known, token)| known == token).count()
     }
 
-    /// Forgets all tokens but the first.
+    /// Keeps only the first tokens.
     pub fn truncate(&mut self, len: usize) {
         self.tokens.truncate(len);
         self.layers.iter_mut().for_each(|layer| layer.truncate(len, self.head_dim));
@@ -40,14 +40,14 @@ impl Cache {
         &mut self.layers[number]
     }
 
-    /// Notes the tokens whose keys and values the layers have got.
+    /// Records tokens whose keys and values are in the layers already.
     pub(super) fn extend(&mut self, tokens: &[u32]) {
         self.tokens.extend_from_slice(tokens);
     }
 }
 
 impl LayerCache {
-    /// Forgets all numbers of a head but the first.
+    /// Keeps only the first numbers of each head.
     pub fn truncate_head(&mut self, head: usize, len: usize) {
         self.keys[head].truncate(len);
         self.values[head].truncate(len);

@@ -1,4 +1,4 @@
-//! What is computed number by number, or row by row. Sums have a fixed order.
+//! Operations on single numbers and on rows. Sums have a fixed order.
 
 use numerics::{Real, dot};
 
@@ -17,7 +17,7 @@ pub(super) fn rms_norm(into: &mut Vec<f32>, from: &[f32], scale: &[f32], epsilon
     }
 }
 
-/// `gate = gate · σ(gate) · up`; `up` is used up.
+/// `gate = gate · σ(gate) · up`; `up` is overwritten.
 pub(super) fn swiglu(gate: &mut [f32], up: &mut [f32]) {
     for (gate, up) in gate.iter().zip(&mut *up) {
         *up *= gate;
@@ -38,7 +38,7 @@ pub(super) fn softmax(row: &mut [f32]) {
     row.iter_mut().for_each(|value| *value *= factor);
 }
 
-/// ln p of some tokens, from the scores of all; the scores are used up.
+/// ln p of some tokens, from the scores of all; the scores are overwritten.
 pub(crate) fn log_probs(scores: &mut [f32], tokens: impl Iterator<Item = u32>) -> Vec<f64> {
     let largest = largest(scores);
     scores.iter_mut().for_each(|score| *score -= largest);

@@ -1,4 +1,4 @@
-//! The network: tokens → what stands for each of them behind the last layer.
+//! The network: tokens → the hidden state of each after the last layer.
 
 mod attention;
 mod cache;
@@ -17,7 +17,7 @@ use crate::Checkpoint;
 use crate::config::Config;
 use crate::weights::Layer;
 
-/// What a pass computes in, used again for the next one.
+/// Buffers of a pass, reused by the next one.
 pub(crate) struct Pass {
     rotary: Rotary,
     attention: Attention,
@@ -36,7 +36,7 @@ impl Pass {
         Self { rotary, attention, normed, queries, keys, values, gate, up }
     }
 
-    /// Reads segments, each of which follows what is in the cache and sees nothing of the others. Returns one
+    /// Reads segments, each of which continues the cached tokens and does not see the others. Returns one
     /// row per token, normalised for the output. A single segment may be kept: then the cache ends with it.
     ///
     /// # Shapes

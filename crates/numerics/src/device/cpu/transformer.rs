@@ -1,4 +1,4 @@
-//! What the blocks of a Transformer have beside products and softmax.
+//! The operations of Transformer blocks other than products and softmax.
 
 use rayon::prelude::*;
 

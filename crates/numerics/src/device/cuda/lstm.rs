@@ -25,14 +25,14 @@ struct Addresses {
 }
 
 /// An LSTM whose shapes were checked.
-struct Checked<'a> {
+struct CheckedLstm<'a> {
     lstm: Lstm<'a, Reals>,
     addresses: Addresses,
     /// How many numbers the states of all streams have.
     state: usize,
 }
 
-impl<'a> Checked<'a> {
+impl<'a> CheckedLstm<'a> {
     /// # Panics
     /// If an array is not as long as the shape says.
     fn new(lstm: Lstm<'a, Reals>, trace: &mut Trace<Reals>) -> Self {
@@ -71,7 +71,7 @@ impl<'a> Checked<'a> {
 
 pub fn forward(cuda: &Cuda, lstm: Lstm<'_, Reals>, trace: &mut Trace<Reals>) {
     let Lstm { steps, streams, units, .. } = lstm;
-    let checked = Checked::new(lstm, trace);
+    let checked = CheckedLstm::new(lstm, trace);
     let (state, is_one_kernel) = (checked.state, checked.suits_tensor_cores(cuda));
     let Addresses { recurrent, bias, gates, cells, hiddens, outputs, .. } = checked.addresses;
     let (n, blocks) = (state as i32, [state.div_ceil(THREADS), 1]);
@@ -127,7 +127,7 @@ pub fn backward(
     trace: &mut Trace<Reals>,
 ) {
     let Lstm { steps, streams, units, .. } = lstm;
-    let checked = Checked::new(lstm, trace);
+    let checked = CheckedLstm::new(lstm, trace);
     let (state, is_one_kernel) = (checked.state, checked.suits_tensor_cores(cuda));
     assert_eq!(outputs.len, steps * state, "a gradient for each output");
     let Addresses { recurrent, gates, cells, .. } = checked.addresses;

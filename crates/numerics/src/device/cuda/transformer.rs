@@ -1,4 +1,4 @@
-//! What the blocks of a Transformer have beside products and softmax.
+//! The operations of Transformer blocks other than products and softmax.
 
 use super::gpu::{N_PARTIAL, PARTIAL_COLUMNS};
 use super::kernels::{self, Out, THREADS, launch};
@@ -11,7 +11,7 @@ use crate::device::{
 
 type Reals = CudaArray<f32>;
 
-/// Threads of a block whose warps have a row each.
+/// Threads of a block in which each warp has one row.
 const WARPS: usize = 4;
 
 /// Blocks that have a row at a time.

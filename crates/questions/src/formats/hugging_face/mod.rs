@@ -26,6 +26,8 @@ use toml::Table;
 use crate::error::{Error, Result};
 use crate::formats::jsonl::Row;
 use crate::formats::output::write_file;
+use crate::formats::parquet::SCHEMA as QUESTION_COLUMNS;
+use crate::formats::write::by_split_and_class;
 use crate::{EmptyFields, Question, QuestionSet, Split, WordClass};
 
 use self::card::Card;
@@ -33,16 +35,8 @@ use self::card::Card;
 /// Rows in a row group: 25 MB of text where contexts have 20 sentences.
 const GROUP_ROWS: usize = 10_000;
 
-/// In the order of the columns that are written below; lists have the naming of pyarrow.
-const SCHEMA: &str = "message questions {
-    optional group sentences (LIST) { repeated group list { optional binary element (STRING); } }
-    optional binary question (STRING);
-    optional binary answer (STRING);
-    optional group options (LIST) { repeated group list { optional binary element (STRING); } }
-    optional binary id (STRING);
-    optional binary class (STRING);
-    optional binary split (STRING);
-    optional binary book (STRING);
+/// The columns that are written after those of [`QUESTION_COLUMNS`].
+const PLAIN_COLUMNS: &str = "
     optional binary context (STRING);
     optional binary left (STRING);
     optional binary right (STRING);
@@ -65,24 +59,11 @@ pub(crate) fn write(
     inside: &Path,
     output: &Path,
 ) -> Result<()> {
-    let mut groups = vec![Vec::new(); WordClass::ALL.len() * Split::ALL.len()];
-    for question in 0..set.len() {
-        let without = |missing| Error::NoOrigin {
-            path: output.to_owned(),
-            what: format!("question {}", question + 1),
-            missing,
-        };
-        let class = set.example(question).class.ok_or_else(|| without("class"))?;
-        let split = set.example(question).split.ok_or_else(|| without("split"))?;
-        groups[class as usize * Split::ALL.len() + split as usize].push(question);
-    }
+    let mut parts: Vec<_> = by_split_and_class(set, output)?.into_iter().collect();
+    parts.sort_by_key(|((_, class), _)| *class);
     let ids = set.all_ids();
     let mut card = Card::default();
-    let parts = WordClass::ALL.into_iter().flat_map(|class| Split::ALL.map(|split| (class, split)));
-    for ((class, split), questions) in parts.zip(groups) {
-        if questions.is_empty() {
-            continue;
-        }
+    for ((split, class), questions) in parts {
         let name = format!("{}/{}.parquet", class.code(), hub_name(split));
         let (file, path) = (inside.join(&name), output.join(&name));
         std::fs::create_dir_all(inside.join(class.code()))
@@ -131,7 +112,8 @@ fn write_part(
     path: &Path,
 ) -> Result<()> {
     let failed = |error: ParquetError| Error::Write { path: path.to_owned(), cause: cause(error) };
-    let schema = Arc::new(parse_message_type(SCHEMA).expect("the schema is valid"));
+    let schema = QUESTION_COLUMNS.trim_end_matches("\n}").to_owned() + PLAIN_COLUMNS;
+    let schema = Arc::new(parse_message_type(&schema).expect("the schema is valid"));
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let mut writer =
         SerializedFileWriter::new(output, schema, Arc::new(properties)).map_err(failed)?;

@@ -39,7 +39,7 @@ const GROUP_ROWS: usize = 10_000;
 const BATCH_ROWS: usize = 500;
 
 /// In the order of the fields of [`Row`]; lists have the naming of pyarrow.
-const SCHEMA: &str = "message questions {
+pub(crate) const SCHEMA: &str = "message questions {
     optional group sentences (LIST) { repeated group list { optional binary element (STRING); } }
     optional binary question (STRING);
     optional binary answer (STRING);

@@ -1,0 +1,195 @@
+//! The arguments of operations that have several: what they read, what they write, and how.
+
+use super::{DeviceMatrix, DeviceMatrixMut, Layout, Slice, SliceMut};
+use crate::Result;
+
+/// What is learnt from the rows of a matrix of scores.
+#[derive(Debug)]
+pub struct Targets<'a, I> {
+    /// The right column of each row, or [`super::NO_TARGET`].
+    pub columns: Slice<'a, I>,
+    /// What the gradient of each row is multiplied by.
+    pub scale: f64,
+}
+
+/// What is normalised, and how.
+#[derive(Debug)]
+pub struct RmsNorm<'a, A> {
+    /// The rows that are normalised.
+    pub from: DeviceMatrix<'a, A>,
+    /// What each column is multiplied by.
+    pub scale: Slice<'a, A>,
+}
+
+impl<A> RmsNorm<'_, A> {
+    /// ε, as Llama and Qwen3 have it.
+    pub const EPSILON: f64 = 1e-6;
+}
+
+/// By what rows are turned.
+#[derive(Debug)]
+pub struct Rotation<'a, A> {
+    /// For each position the cosines of its angles, then their sines: positions × dim.
+    pub angles: Slice<'a, A>,
+    /// Numbers in a part of a row.
+    pub dim: usize,
+    /// Numbers in a row; row i has position i modulo the number of positions.
+    pub columns: usize,
+    /// Turned back: the gradient of turning.
+    pub is_backward: bool,
+}
+
+impl<A> Rotation<'_, A> {
+    /// The checked numbers of a row and of each of its parts.
+    pub(super) fn check(&self, len: usize) -> [usize; 2] {
+        let Self { dim, columns, .. } = *self;
+        let is_whole = |len: usize, part: usize| part > 0 && len.is_multiple_of(part);
+        let is_even = dim.is_multiple_of(2) && is_whole(self.angles.len, dim);
+        assert!(is_even && is_whole(columns, dim) && is_whole(len, columns), "parts of rows");
+        [columns, dim]
+    }
+}
+
+/// What attention reads: rows of equally many places.
+#[derive(Debug)]
+pub struct Attention<'a, A> {
+    /// Of each place the queries of all heads, then their keys.
+    pub queries_and_keys: Slice<'a, A>,
+    /// Of each place the values of all heads.
+    pub values: DeviceMatrix<'a, A>,
+    /// Places in a row.
+    pub length: usize,
+    /// Heads, equally wide.
+    pub heads: usize,
+}
+
+impl<A> Clone for Attention<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A> Copy for Attention<'_, A> {}
+
+impl<A> Attention<'_, A> {
+    /// The checked number of rows, and of numbers in a head.
+    pub(super) fn check(&self, read: usize, log_sums: usize) -> [usize; 2] {
+        let Self { queries_and_keys, values, length, heads } = self;
+        let Layout { rows: places, columns: width, .. } = values.layout;
+        assert!(*length > 0 && *heads > 0, "places and heads");
+        assert_eq!((places % length, width % heads), (0, 0), "whole rows, and equal heads");
+        let found = (queries_and_keys.len, read, log_sums);
+        let expected = (2 * places * width, places * width, places * heads);
+        assert_eq!(found, expected, "shapes");
+        [places / length, width / heads]
+    }
+}
+
+/// Where the gradients of attention go.
+#[derive(Debug)]
+pub struct AttentionGradients<'a, A> {
+    /// As in [`Attention::queries_and_keys`].
+    pub queries_and_keys: SliceMut<'a, A>,
+    /// As in [`Attention::values`], with the same layout.
+    pub values: DeviceMatrixMut<'a, A>,
+    /// Scratch space, places × heads.
+    pub deltas: SliceMut<'a, A>,
+}
+
+/// What attention gave, and its gradient.
+#[derive(Debug)]
+pub struct AttentionResults<'a, A> {
+    /// What was read, places × heads · dim, perhaps after dropout.
+    pub read: Slice<'a, A>,
+    /// The share that dropout kept; by it the others were divided.
+    pub kept: f64,
+    /// The logarithms of the sums, places × heads.
+    pub log_sums: Slice<'a, A>,
+    /// The gradient of what was read.
+    pub gradient: Slice<'a, A>,
+}
+
+impl<A> Clone for AttentionResults<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A> Copy for AttentionResults<'_, A> {}
+
+/// What a step of an optimiser changes, and by what.
+#[derive(Debug)]
+pub struct OptimiserStep<'a, A> {
+    /// The parameters that are changed.
+    pub values: SliceMut<'a, A>,
+    /// The gradient of each.
+    pub gradient: Slice<'a, A>,
+    /// The encoding of [`super::StepSettings`].
+    pub settings: Slice<'a, A>,
+}
+
+/// What an LSTM's recurrence reads.
+#[derive(Debug)]
+pub struct Lstm<'a, A> {
+    /// Words per stream.
+    pub steps: usize,
+    /// Streams that are read side by side.
+    pub streams: usize,
+    /// Numbers in a state.
+    pub units: usize,
+    /// State → gates, units × 4 units: input, forget, output and candidate.
+    pub recurrent: Slice<'a, A>,
+    /// Of the gates, 4 units.
+    pub bias: Slice<'a, A>,
+    /// What the state that enters a step is multiplied by, steps × streams: 0 where a text begins.
+    pub keep: Slice<'a, A>,
+}
+
+impl<A> Clone for Lstm<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A> Copy for Lstm<'_, A> {}
+
+/// What an LSTM writes: steps × streams rows, step after step.
+#[derive(Debug)]
+pub struct Trace<A> {
+    /// Before: what the inputs give to the gates. After the forward pass: the gates. After the backward
+    /// pass: gradients of the gates' inputs. Rows of 4 units.
+    pub gates: A,
+    /// The cell that enters each step, and one step more.
+    pub cells: A,
+    /// The state that enters each step, kept or not, and one step more.
+    pub hiddens: A,
+    /// The state that leaves each step.
+    pub outputs: A,
+    /// Streams × units; scratch space of the backward pass.
+    pub cell_gradient: A,
+    /// Streams × units; scratch space of the backward pass.
+    pub hidden_gradient: A,
+}
+
+impl<A> Trace<A> {
+    /// Allocates a trace of some steps of some streams, from states of 0.
+    ///
+    /// # Errors
+    /// Those of the allocation, [`super::Device::zeros`].
+    pub fn new(
+        zeros: impl Fn(usize) -> Result<A>,
+        steps: usize,
+        streams: usize,
+        units: usize,
+    ) -> Result<Self> {
+        let state = streams * units;
+        Ok(Self {
+            gates: zeros(4 * steps * state)?,
+            cells: zeros((steps + 1) * state)?,
+            hiddens: zeros((steps + 1) * state)?,
+            outputs: zeros(steps * state)?,
+            cell_gradient: zeros(state)?,
+            hidden_gradient: zeros(state)?,
+        })
+    }
+}
