@@ -169,7 +169,8 @@ mod tests {
             Vocabulary size                      4,321
 
             Vocabulary size with case: 5,000.
-        "#]].assert_eq(&table_1(&statistics));
+        "#]]
+        .assert_eq(&table_1(&statistics));
         let csv = csv(&statistics);
         assert_eq!(csv.lines().count(), 1 + 5 * 3 + 1);
         assert!(csv.contains("Average words in contexts,Training,312.4,465\r\n"));

@@ -6,7 +6,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    Protocol, RequestOptions, ScoredTexts, Usage, complete_by_completions, next_by_completions,
+    Protocol, RequestOptions, ScoredTexts, Usage, choices, complete_by_completions,
+    next_by_completions,
 };
 use crate::check::is_the_text;
 use crate::{Error, Filled, Piece, Result, Transport};
@@ -30,10 +31,7 @@ impl Protocol for Echo {
             "temperature": 0,
         });
         let answer = transport.post(PATH, body)?;
-        let choices = answer["choices"].as_array().map_or(&[][..], Vec::as_slice);
-        if choices.len() != filled.texts.len() {
-            return Err(Error::Count { expected: filled.texts.len(), found: choices.len() });
-        }
+        let choices = choices(&answer, filled.texts.len())?;
         let mut texts: Vec<Option<Vec<Piece>>> = vec![None; choices.len()];
         for (place, choice) in choices.iter().enumerate() {
             let index = choice["index"].as_u64().map_or(place, |index| index as usize);

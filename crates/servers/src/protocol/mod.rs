@@ -114,6 +114,13 @@ pub fn protocol_of(server: &Server, method: Method) -> Result<Box<dyn Protocol>>
     })
 }
 
+/// The choices of an answer of `/v1/completions`, of which there must be one per text.
+fn choices(answer: &Value, expected: usize) -> Result<&[Value]> {
+    let choices = answer["choices"].as_array().map_or(&[][..], Vec::as_slice);
+    let found = choices.len();
+    if found == expected { Ok(choices) } else { Err(Error::Count { expected, found }) }
+}
+
 /// OpenAI's way to the most probable next token, which vLLM and others share.
 fn next_by_completions(transport: &dyn Transport, model: &str, text: &str) -> Result<Piece> {
     const PATH: &str = "/v1/completions";

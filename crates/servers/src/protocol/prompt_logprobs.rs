@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    Protocol, RequestOptions, ScoredTexts, Usage, complete_by_completions, next_by_completions,
+    Protocol, RequestOptions, ScoredTexts, Usage, choices, complete_by_completions,
+    next_by_completions,
 };
 use crate::check::is_the_text;
 use crate::{Error, Filled, Piece, Result, Transport};
@@ -26,10 +27,7 @@ impl Protocol for PromptLogprobs {
             "return_token_ids": true,
         });
         let answer = transport.post(PATH, body)?;
-        let choices = answer["choices"].as_array().map_or(&[][..], Vec::as_slice);
-        if choices.len() != filled.texts.len() {
-            return Err(Error::Count { expected: filled.texts.len(), found: choices.len() });
-        }
+        let choices = choices(&answer, filled.texts.len())?;
         if let (Some(choice), Some(text)) = (choices.first(), filled.texts.first()) {
             self.is_whole(transport, choice, text)?;
         }
