@@ -12,6 +12,7 @@ mod question;
 mod questions;
 mod report;
 mod servers;
+mod shards;
 mod state;
 mod texts;
 mod work;
@@ -37,6 +38,8 @@ mod _native {
     use crate::report::{report, reproduce};
     #[pymodule_export]
     use crate::servers::{ServerHandle, connect};
+    #[pymodule_export]
+    use crate::shards::{PlanHandle, plan};
     #[pymodule_export]
     use crate::texts::{convert, run_program, tag};
 

@@ -7,7 +7,8 @@ use std::sync::{Arc, OnceLock};
 use goldilocks::books::TextBook;
 use goldilocks::questions::arrow::{Batches, Layout};
 use goldilocks::questions::{
-    Counts, Format, QuestionSet, Rules, Split, SplitFile, WordClass, WriteOptions, compact,
+    Counts, Format, QuestionSet, Rules, Split, SplitFile, SplitShares, WordClass, WriteOptions,
+    compact,
 };
 use goldilocks::report::paper::CBT_QUESTIONS;
 use goldilocks::{BuildOptions, Error, Reporter, SetOptions, sets};
@@ -248,12 +249,16 @@ pub struct BuildArgs {
     rules: String,
     splits_file: Option<PathBuf>,
     splits: Option<Vec<(String, String)>>,
+    /// The shares of books drawn for validation and for test.
+    shares: (f64, f64),
+    by_author: bool,
     seed: u64,
     skip_bad: bool,
 }
 
 impl BuildArgs {
-    fn options(self, py: Python<'_>) -> PyResult<BuildOptions> {
+    /// For the library.
+    pub fn options(self, py: Python<'_>) -> PyResult<BuildOptions> {
         for (what, name) in [("like", &self.like), ("counts", &self.counts)] {
             if let Some(name) = name.as_ref().filter(|name| *name != "cbt") {
                 return unknown(py, what, name, &["cbt"]);
@@ -278,6 +283,14 @@ impl BuildArgs {
             }
             (None, None) => None,
         };
+        let (valid, test) = self.shares;
+        let is_share = |share: f64| (0.0..1.0).contains(&share);
+        if !(is_share(valid) && is_share(test) && is_share(valid + test)) {
+            let message = format!(
+                "expected shares of at least 0 and less than 1 together, found {valid} and {test}"
+            );
+            return Err(invalid("valid and test", message));
+        }
         let text = |(name, text): (String, String)| TextBook { name, text: text.into() };
         Ok(BuildOptions {
             books: self.paths,
@@ -286,10 +299,11 @@ impl BuildArgs {
             rules,
             counts: if self.counts.is_some() { Counts::AtMost(CBT_QUESTIONS) } else { Counts::All },
             splits,
+            shares: SplitShares { valid, test },
+            by_author: self.by_author,
             seed: self.seed,
             as_released: self.like.is_some(),
             skip_bad: self.skip_bad,
-            ..BuildOptions::default()
         })
     }
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 import goldilocks_cbt as gl
 import pytest
 
-MODULES = ["", "._figures", "._models", "._predictions", "._questions", "._texts"]
+MODULES = ["", "._figures", "._models", "._predictions", "._questions", "._shards", "._texts"]
 REPOSITORY = Path(__file__).parents[3]
 DOCS = REPOSITORY / "docs" / "python.md"
 

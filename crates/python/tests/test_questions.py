@@ -1,5 +1,6 @@
 """Building, opening, selecting, writing."""
 
+import random
 from pathlib import Path
 
 import goldilocks_cbt as gl
@@ -75,6 +76,10 @@ def test_wrong_input_is_refused_with_what_to_do(few: gl.Questions, tmp_path: Pat
         gl.train("word-distance", few, settings={"max_penalty": -1})
     with pytest.raises(ValueError, match="expected at least one"):
         gl.build([])
+    with pytest.raises(ValueError, match="less than 1 together"):
+        gl.build(valid=0.5, test=0.5)
+    with pytest.raises(ValueError, match="expected 'author'"):
+        gl.build(by="title")
     with pytest.raises(IndexError, match="there are 202"):
         few[202]
     for wrong in ("0", None, 1.5):
@@ -88,6 +93,21 @@ def test_wrong_input_is_refused_with_what_to_do(few: gl.Questions, tmp_path: Pat
         gl.build(threads=0)
     with pytest.raises(ValueError, match="expected `auto`, `cpu` or `cuda`"):
         gl.load(tmp_path, device="gpu")
+
+
+def test_splits_are_drawn_as_one_likes(tmp_path: Path) -> None:
+    for author in "ABCDEFGHIJ":
+        for title in ("One", "Two"):
+            # Tales that share no eight words.
+            draw = random.Random(author + title)
+            nouns = draw.choices(["hen", "fox", "garden", "kettle", "river", "goose", "king", "lamp"], k=200)
+            names = ["".join(draw.choices("abcdefgh", k=8)).title() for _ in nouns]
+            sentences = zip(nouns, nouns[1:], names)
+            text = " ".join(f"The {one} saw the {other} and {name}." for one, other, name in sentences)
+            (tmp_path / f"{author}___{title}.txt").write_text(text)
+    splits = dict(gl.build(tmp_path, rules=RULES, valid=0, test=0.3, by="author").books)
+    assert sorted(splits.values()).count("test") == 6 and "valid" not in splits.values()
+    assert all(splits[f"{author}___One"] == splits[f"{author}___Two"] for author in "ABCDEFGHIJ")
 
 
 def test_words_are_tagged() -> None:

@@ -175,33 +175,28 @@ def _questions_of_state(state: dict[str, bytes]) -> Questions:
     return Questions(_native.QuestionList.of_state(state))
 
 
-def build(
-    books: Any = None,
+def building(
+    books: Any,
     *,
-    like: str | None = None,
-    seed: int = 1,
-    rules: Mapping[str, Any] | None = None,
+    like: str | None,
+    seed: int,
+    rules: Mapping[str, Any] | None,
+    splits: Any,
+    valid: float,
+    test: float,
+    tagged: bool,
+    skip_bad: bool,
     counts: str | None = None,
-    splits: Any = None,
-    tagged: bool = False,
-    skip_bad: bool = False,
-    progress: Progress = None,
-    threads: int | None = None,
-) -> Questions:
-    """Builds questions from books: whatever `read_books` takes, or nothing for the tales of the package.
-
-    `like="cbt"` follows the released set where the rules leave something open, `counts="cbt"` keeps as many questions.
-    `rules` changes any rule; `splits` is a file of `split TAB book` or the splits by book; else they are drawn.
-
-    >>> import goldilocks_cbt as gl
-    >>> gl.build(seed=1, rules={"context_sentences": 10, "classes": ["NE"]})[0].word_class
-    'NE'
-    """
+    by: str | None = None,
+) -> dict[str, Any]:
+    """What questions are built from, and how."""
     named = Books() if books is None else read_books(books)
     if books is not None and not len(named):
         raise ValueError("books: expected at least one; leave them out for the tales of the package")
+    if by not in (None, "author"):
+        raise ValueError(f"by: expected 'author', found {by!r}")
     is_file = isinstance(splits, (str, os.PathLike))
-    building = {
+    return {
         "paths": named.paths,
         "texts": list(named.texts.items()),
         "tagged": tagged,
@@ -210,10 +205,53 @@ def build(
         "rules": json.dumps(dict(rules or {})),
         "splits_file": os.fspath(splits) if is_file else None,
         "splits": None if is_file or splits is None else list(splits.items()),
+        "shares": (valid, test),
+        "by_author": by is not None,
         "seed": seed,
         "skip_bad": skip_bad,
     }
-    return Questions(_native.build(building, work(progress, threads)))
+
+
+def build(
+    books: Any = None,
+    *,
+    like: str | None = None,
+    seed: int = 1,
+    rules: Mapping[str, Any] | None = None,
+    counts: str | None = None,
+    splits: Any = None,
+    valid: float = 0.1,
+    test: float = 0.1,
+    by: str | None = None,
+    tagged: bool = False,
+    skip_bad: bool = False,
+    progress: Progress = None,
+    threads: int | None = None,
+) -> Questions:
+    """Builds questions from books: whatever `read_books` takes, or nothing for the tales of the package.
+
+    `like="cbt"` follows the released set where the rules leave something open, `counts="cbt"` keeps as many questions.
+    `rules` changes any rule. `splits` is a file of `split TAB book` or the splits by book; else they are drawn, with the
+    shares `valid` and `test`, and with all books of an author in one split if they are drawn `by="author"`.
+
+    >>> import goldilocks_cbt as gl
+    >>> gl.build(seed=1, rules={"context_sentences": 10, "classes": ["NE"]})[0].word_class
+    'NE'
+    """
+    options = building(
+        books,
+        like=like,
+        seed=seed,
+        rules=rules,
+        splits=splits,
+        valid=valid,
+        test=test,
+        tagged=tagged,
+        skip_bad=skip_bad,
+        counts=counts,
+        by=by,
+    )
+    return Questions(_native.build(options, work(progress, threads)))
 
 
 def open(

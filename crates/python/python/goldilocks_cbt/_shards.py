@@ -1,0 +1,115 @@
+"""Sets of any size, in shards: a plan, a pure function of a shard, and a merge."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from goldilocks_cbt import _native
+from goldilocks_cbt._questions import building
+from goldilocks_cbt._work import Path, Progress, work
+
+
+class Shard(NamedTuple):
+    """A shard of a plan: its split, its file below the folder of the set, and how many books it has."""
+
+    split: str
+    file: str
+    books: int
+
+
+class Plan:
+    """A set that is built in shards, by its folder: `len` is how many there are.
+
+    A pickled plan is the path of its folder, which every worker must see.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = os.path.abspath(os.fspath(folder))
+        self._native = _native.PlanHandle.open(self.folder)
+
+    @property
+    def shards(self) -> list[Shard]:
+        """The shards in their order."""
+        return [Shard(*shard) for shard in self._native.shards()]
+
+    def __len__(self) -> int:
+        return len(self._native.shards())
+
+    def build(
+        self, shard: int, *, overwrite: bool = False, progress: Progress = None, threads: int | None = None
+    ) -> dict[str, Any]:
+        """Builds a shard, unless it is there; returns its receipt.
+
+        The file has a fixed name and the same bytes wherever it is built: to build it twice does no harm.
+        """
+        receipt, was_there = self._native.build(shard, overwrite, work(progress, threads))
+        return {**json.loads(receipt), "was_there": was_there}
+
+    def merge(self, *, progress: Progress = None, threads: int | None = None) -> dict[str, Any]:
+        """Completes the set when all shards are built; returns what is in it. `open` opens its folder."""
+        merged: dict[str, Any] = json.loads(self._native.merge(work(progress, threads)))
+        return merged
+
+    def __repr__(self) -> str:
+        return f"Plan({self.folder!r}, {len(self)} shards)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Plan, (self.folder,)
+
+
+def plan(
+    books: Any,
+    folder: Path,
+    *,
+    shard_bytes: int = 32 << 20,
+    split_by: str = "draw",
+    like: str | None = None,
+    seed: int = 1,
+    rules: Mapping[str, Any] | None = None,
+    splits: Any = None,
+    valid: float = 0.1,
+    test: float = 0.1,
+    tagged: bool = False,
+    skip_bad: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    threads: int | None = None,
+) -> Plan:
+    """Plans a set in shards in a folder; each has books of at most `shard_bytes`. `None` for books: the tales.
+
+    With `split_by="hash"` a book's split follows from its name and the seed alone; else splits are drawn.
+
+    >>> import goldilocks_cbt as gl, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     plan = gl.plan(None, folder + "/set", shard_bytes=60_000)
+    ...     for shard in range(len(plan)):               # in any order, by any worker
+    ...         rows = plan.build(shard)["rows"]
+    ...     len(plan), plan.merge()["questions"] == len(gl.open(folder + "/set"))
+    (6, True)
+    """
+    if split_by not in ("draw", "hash"):
+        raise ValueError(f"split_by: expected 'draw' or 'hash', found {split_by!r}")
+    if shard_bytes < 1:
+        raise ValueError(f"shard_bytes: expected 1 or more, found {shard_bytes}")
+    options = building(
+        books,
+        like=like,
+        seed=seed,
+        rules=rules,
+        splits=splits,
+        valid=valid,
+        test=test,
+        tagged=tagged,
+        skip_bad=skip_bad,
+    )
+    planning = {
+        "folder": os.fspath(folder),
+        "splits_by_hash": split_by == "hash",
+        "shard_bytes": shard_bytes,
+        "overwrite": overwrite,
+    }
+    _native.plan(options, planning, work(progress, threads))
+    return Plan(folder)
