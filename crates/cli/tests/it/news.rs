@@ -48,22 +48,28 @@ fn a_bad_question_stops_or_is_counted() {
     "#]].assert_eq(&run(&["convert", "cnn", "set.jsonl", "--skip-bad"]));
     expect![[r#"
         exit 0
-        Table 1                                    train      valid       test
-        Number of books                                1          1          1
-        Number of questions (context+query)            1          1          1
-        Average words in contexts                     14         14         14
-        Average words in queries                       3          3          3
-        Distinct candidates                            3          3          3
-        Vocabulary size                               15   (15 with case)
+        Table 1
+
+        Statistic                            Training  Validation  Test
+        ───────────────────────────────────────────────────────────────
+        Number of books                       1         1           1
+        Number of questions (context+query)   1         1           1
+        Average words in contexts            14        14          14
+        Average words in queries              3         3           3
+        Distinct candidates                   3         3           3
+
+        Vocabulary size                      15
+
+        Vocabulary size with case: 15.
 
         Shared text: 0 pairs of books share 1 % or more of their 8-grams, 0 across splits
 
-        Duplicates: 1 question of train have the query and answer of one of valid
-        Duplicates: 1 question of train have the query and answer of one of test
-        Duplicates: 1 question of valid have the query and answer of one of train
-        Duplicates: 1 question of valid have the query and answer of one of test
-        Duplicates: 1 question of test have the query and answer of one of train
-        Duplicates: 1 question of test have the query and answer of one of valid
+        Duplicates: 1 question of train with the query and answer of one of valid
+        Duplicates: 1 question of train with the query and answer of one of test
+        Duplicates: 1 question of valid with the query and answer of one of train
+        Duplicates: 1 question of valid with the query and answer of one of test
+        Duplicates: 1 question of test with the query and answer of one of train
+        Duplicates: 1 question of test with the query and answer of one of valid
         Candidates, train: 3.0 on average, 3 at most
         Candidates, valid: 3.0 on average, 3 at most
         Candidates, test: 3.0 on average, 3 at most
