@@ -5,6 +5,7 @@
 mod bad_input;
 mod browser;
 mod checkpoint;
+mod connections;
 mod documents;
 mod fetch;
 mod help;

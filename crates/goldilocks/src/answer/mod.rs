@@ -198,18 +198,20 @@ impl<'a> AnswerFile<'a> {
     /// # Errors
     /// If there is no prediction, or the file can't be written.
     pub fn finish(self) -> Result<Predictions> {
-        self.finish_with(|_, prediction| prediction)
+        self.finish_with(|_, prediction| prediction, |_| Ok(()))
     }
 
-    /// The same, with predictions changed before they are written.
+    /// The same, with predictions changed before they are written, and files next to them written first.
     pub(crate) fn finish_with(
         self,
         change: impl Fn(usize, Prediction) -> Prediction,
+        write_companions: impl FnOnce(&Predictions) -> Result<()>,
     ) -> Result<Predictions> {
         let predictions = self.predictions.into_iter().enumerate();
         let predictions =
             predictions.map(|(place, prediction)| change(place, prediction)).collect();
         let predictions = Predictions::new(self.output.display().to_string(), predictions)?;
+        write_companions(&predictions)?;
         predictions.write(self.output)?;
         self.journal.map_or(Ok(()), Journal::remove)?;
         Ok(predictions)

@@ -215,18 +215,6 @@ impl LanguageModel {
         // The exact scores, where the file of a run that resumes has rounded ones.
         let exact = exact(&model, sets)?;
         let counts = ServerCounts::of(&exact, model.lock().asked);
-        let predictions = file.finish_with(|place, prediction| {
-            let scores = model.scores(exact[place].clone());
-            prediction.rescored(scores, seed)
-        })?;
-        if model.settings.scoring == Scoring::Query {
-            let rescored = |(prediction, detail): (&Prediction, &Detail)| {
-                prediction.rescored(detail.candidate.clone(), seed)
-            };
-            let name = output.with_extension("candidate.jsonl");
-            let list = predictions.iter().zip(&exact).map(rescored).collect();
-            Predictions::new(name.display().to_string(), list)?.write(&name)?;
-        }
         let run = ServerRun {
             address: self.address,
             in_flight: in_flight.get(),
@@ -241,7 +229,17 @@ impl LanguageModel {
             probe: model.probe.figures.clone(),
             counts,
         };
-        write_run(&output.with_extension("toml"), &run)?;
+        let rescored = |place: usize, prediction: Prediction| {
+            let scores = model.scores(exact[place].clone());
+            prediction.rescored(scores, seed)
+        };
+        // The predictions come last: until they are in their place, the same command resumes.
+        let predictions = file.finish_with(rescored, |predictions| {
+            if model.settings.scoring == Scoring::Query {
+                write_candidate_scores(output, predictions, &exact, seed)?;
+            }
+            write_run(&output.with_extension("toml"), &run)
+        })?;
         Ok((predictions, run))
     }
 
@@ -291,6 +289,20 @@ impl ServerModel {
             settings: [("server".to_owned(), server), ("settings".to_owned(), settings)].into(),
         }
     }
+}
+
+/// Writes the same predictions, scored by the candidate alone.
+fn write_candidate_scores(
+    output: &Path,
+    predictions: &Predictions,
+    exact: &[Detail],
+    seed: u64,
+) -> Result<()> {
+    let path = output.with_extension("candidate.jsonl");
+    let pairs = predictions.iter().zip(exact);
+    let list =
+        pairs.map(|(prediction, detail)| prediction.rescored(detail.candidate.clone(), seed));
+    Ok(Predictions::new(path.display().to_string(), list.collect())?.write(&path)?)
 }
 
 fn write_run(path: &Path, run: &ServerRun) -> Result<()> {

@@ -182,6 +182,23 @@ fn a_context_that_is_too_long_is_cut_by_whole_sentences() {
     assert!(counts.cut > 0 && counts.sentences_cut > counts.cut, "{counts:?}");
 }
 
+/// A kill when the answers are complete, and not all files are written, leaves a run that resumes.
+#[test]
+fn predictions_are_written_after_the_files_that_go_with_them() {
+    let folder = tempfile::tempdir().unwrap();
+    for blocked in ["candidate.jsonl", "toml"] {
+        let path = folder.path().join(format!("{blocked}-blocked.jsonl"));
+        fs::create_dir(path.with_extension(blocked)).unwrap();
+        run(Kind::LlamaServer, &path, options(2), &sample(1), usize::MAX).1.unwrap_err();
+        assert!(!path.exists());
+        fs::remove_dir(path.with_extension(blocked)).unwrap();
+        let counts =
+            run(Kind::LlamaServer, &path, options(2), &sample(1), usize::MAX).1.unwrap().counts;
+        assert_eq!(counts.asked, 0, "all answers were kept");
+        assert_eq!(counts.known, Predictions::read(&path).unwrap().len());
+    }
+}
+
 /// Serves the answers one after the other, each on its connection; returns the requests.
 fn serve(answers: Vec<String>) -> (ServerAddress, thread::JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -193,7 +210,14 @@ fn serve(answers: Vec<String>) -> (ServerAddress, thread::JoinHandle<Vec<String>
     (address, thread::spawn(serve))
 }
 
-fn one(mut stream: &TcpStream, answer: &str) -> String {
+fn one(stream: &TcpStream, answer: &str) -> String {
+    let (head, _) = request(stream);
+    { stream }.write_all(answer.as_bytes()).unwrap();
+    head
+}
+
+/// The head of a request in lower case, and its body.
+fn request(mut stream: &TcpStream) -> (String, Vec<u8>) {
     let mut request = Vec::new();
     let mut byte = [0];
     while !request.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap() == 1 {
@@ -203,8 +227,7 @@ fn one(mut stream: &TcpStream, answer: &str) -> String {
     let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
     let mut body = vec![0; length.unwrap_or(0)];
     stream.read_exact(&mut body).unwrap();
-    stream.write_all(answer.as_bytes()).unwrap();
-    head
+    (head, body)
 }
 
 fn http(status: &str, headers: &str, body: &str) -> String {
@@ -264,6 +287,41 @@ fn a_key_is_a_header_and_in_no_message() {
     let error = connection.send(&Request { path: "/props".into(), body: None }).unwrap_err();
     assert!(!error.to_string().contains("sesame"));
     assert!(error.to_string().contains("tried 5 times"), "{error}");
+}
+
+/// Serves a fake model over HTTP, for as long as the test runs.
+fn serve_model(fake: Fake) -> ServerAddress {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let stream = stream.unwrap();
+            let (head, body) = request(&stream);
+            // A probe that connects and asks nothing.
+            let Some(path) = head.split(' ').nth(1) else { continue };
+            let body = (!body.is_empty()).then(|| serde_json::from_slice(&body).unwrap());
+            let reply = fake.send(&Request { path: path.to_owned(), body }).unwrap();
+            let status = format!("{} So", reply.status);
+            { &stream }.write_all(http(&status, "", &reply.body).as_bytes()).unwrap();
+        }
+    });
+    ServerAddress::parse(&address).unwrap()
+}
+
+#[test]
+fn a_key_is_in_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("some.jsonl");
+    let keys = Keys { any: Some("sesame".to_owned()), ..Keys::default() };
+    let address = serve_model(Fake::new(Kind::LlamaServer));
+    let model = LanguageModel::connect(&address, ServerOptions { keys, ..options(2) }).unwrap();
+    model.answer(&[(set(), sample(1))], &path, false, &|_| ()).unwrap();
+    let files: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()).collect();
+    assert_eq!(files.len(), 4, "{files:?}");
+    for file in files {
+        assert!(!fs::read_to_string(&file).unwrap().contains("sesame"), "{}", file.display());
+    }
 }
 
 #[test]
