@@ -8,7 +8,7 @@ type Reals = CudaArray<f32>;
 
 /// Threads per block, in both ways.
 const THREADS: usize = 128;
-/// Places that a block has on tensor cores: `TILE` of `attention.cu`.
+/// Places that a block has on tensor cores: `TILE` of `kernels/attention_tiles.cu`.
 const TILE: usize = 64;
 /// The most places of a row whose weights fit into a block's memory: `MOST_PLACES`.
 const MOST_PLACES: usize = 4096;

@@ -19,7 +19,7 @@ const OLDEST_DRIVER: i32 = 12_000;
 
 /// The number of blocks that sum, each a share of its own.
 pub const N_PARTIAL: usize = 1024;
-/// The number of columns that they sum at most: `NORM_COLUMNS` of `kernels.cu`.
+/// The number of columns that they sum at most: `NORM_COLUMNS` of `kernels/transformer.cu`.
 pub const PARTIAL_COLUMNS: usize = 2048;
 
 pub struct Gpu {
@@ -219,7 +219,7 @@ impl Gpu {
     }
 
     pub fn kernel(&self, name: &str) -> &CudaFunction {
-        self.kernels.get(name).expect("a kernel of `kernels.cu`")
+        self.kernels.get(name).expect("a kernel of the folder `kernels`")
     }
 
     /// Remembers the first failure.

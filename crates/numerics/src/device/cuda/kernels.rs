@@ -1,6 +1,5 @@
-//! The kernels of `kernels.cu` and `attention.cu` as types: each one's arguments by name, in the order and with the types of its
-//! parameters. A test compares them with the source, so a wrong type does not compile and a wrong order is
-//! seen.
+//! The kernels of the folder `kernels` as types: each one's arguments by name, in the order and with the types of
+//! its parameters. A test compares them with the source, so a wrong type does not compile and a wrong order is seen.
 
 use std::marker::PhantomData;
 
@@ -10,8 +9,15 @@ use super::gpu::Gpu;
 use super::{CudaArray, Slice, SliceMut};
 use crate::device::{Element, bf16};
 
-/// The source of the kernels.
-pub const SOURCES: [&str; 2] = [include_str!("kernels.cu"), include_str!("attention.cu")];
+/// The source of the kernels, in the order in which it is compiled: a file uses what those before it define.
+pub const SOURCES: [&str; 6] = [
+    include_str!("kernels/elementwise.cu"),
+    include_str!("kernels/lstm.cu"),
+    include_str!("kernels/transformer.cu"),
+    include_str!("kernels/optimise.cu"),
+    include_str!("kernels/attention.cu"),
+    include_str!("kernels/attention_tiles.cu"),
+];
 
 /// Threads per block where each has one number.
 pub const THREADS: usize = 256;

@@ -1,4 +1,4 @@
-//! The operations as launches of the kernels in `kernels.cu`, and calls of cuBLAS for products.
+//! The operations as launches of the kernels in `kernels`, and calls of cuBLAS for products.
 
 use super::gpu::N_PARTIAL;
 use super::kernels::{self, In, Out, THREADS, launch};
