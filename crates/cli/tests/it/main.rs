@@ -21,6 +21,7 @@ mod reproduction;
 mod run;
 mod serving;
 mod shards;
+mod sources;
 mod streams;
 mod studies;
 mod webdriver;
