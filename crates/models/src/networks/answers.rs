@@ -24,10 +24,10 @@ use crate::{
     Settings, TrainingCurve,
 };
 
-/// How many questions a scorer is asked at a time: a GPU reads them all side by side.
-pub(crate) const ASKED: usize = 256;
+/// How many questions a scorer is given at a time: a GPU reads them all side by side.
+pub(crate) const BATCH_SIZE: usize = 256;
 /// How many the CPU reads side by side, those with contexts of about the same length.
-const SIDE_BY_SIDE: usize = 64;
+const CPU_BATCH_SIZE: usize = 64;
 
 /// Loads a network from a model folder.
 pub(crate) fn load<F: NetworkFamily>(family: F, saved: &LoadRequest<'_>) -> Result<Arc<dyn Model>> {
@@ -129,7 +129,7 @@ impl<F: NetworkFamily> Scorer for NetworkScorer<F> {
     }
 
     fn batch_size(&self) -> usize {
-        ASKED
+        BATCH_SIZE
     }
 
     fn fork(&self) -> Box<dyn Scorer> {
@@ -141,7 +141,7 @@ impl<F: NetworkFamily> Scorer for NetworkScorer<F> {
         let mut order: Vec<usize> = (0..texts.len()).collect();
         order.sort_by_key(|&place| texts[place].before.len());
         let mut lists = vec![Vec::new(); texts.len()];
-        let n_at_once = if self.model.is_on_gpu { ASKED } else { SIDE_BY_SIDE };
+        let n_at_once = if self.model.is_on_gpu { BATCH_SIZE } else { CPU_BATCH_SIZE };
         for places in order.chunks(n_at_once) {
             let side_by_side: Vec<Cloze> =
                 places.iter().map(|&place| texts[place].clone()).collect();
@@ -231,6 +231,10 @@ mod tests {
         // More than it takes to get there, and less than to answer.
         let lost = model(40, DeviceChoice::Auto);
         let error = answered(lost.clone()).unwrap_err();
+        assert!(matches!(error, Error::Device(numerics::Error::DeviceLost { .. })), "{error}");
+        // A single question too goes to the device that the model was loaded on, and to no copy elsewhere.
+        let mut scorer = lost.clone().scorer(set.vocabulary());
+        let error = scorer.score(&[set.example(8).question], &mut Scores::default()).unwrap_err();
         assert!(matches!(error, Error::Device(numerics::Error::DeviceLost { .. })), "{error}");
         let expected = answered(model(100_000, DeviceChoice::Auto)).unwrap();
         assert_eq!(answered(lost.on_cpu().unwrap()).unwrap(), expected);

@@ -7,7 +7,7 @@ use numerics::testing::{cpu_lost_after, cpu_with_memory};
 use questions::{Question, QuestionSet, Split};
 
 use crate::fixture::{TestQuestion, score, set_of};
-use crate::networks::answers::ASKED;
+use crate::networks::answers::BATCH_SIZE;
 use crate::networks::device::{AnyDevice, with_fallback};
 use crate::networks::family::Task;
 use crate::networks::lstm::Lstm;
@@ -96,7 +96,7 @@ fn many_threads_answer_at_once() {
     let train = find("lstm-context-query").unwrap().train;
     let model = train(&settings("lstm-context-query", &[]), &training).unwrap();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
-    let places = vec![8; 20 * ASKED];
+    let places = vec![8; 20 * BATCH_SIZE];
     let mut all = Vec::new();
     let scorer = model.scorer(set.vocabulary());
     let done = pool.install(|| {
