@@ -6,7 +6,7 @@ use goldilocks::SetOptions;
 use goldilocks::models::DeviceChoice;
 use goldilocks::questions::{Split, WordClass};
 
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::interrupt::{self, OnInterrupt};
 use crate::progress::Progress;
 
@@ -108,7 +108,7 @@ impl WorkArgs {
 pub fn setting(text: &str) -> Result<(String, toml::Value)> {
     let Some((key, value)) = text.split_once('=') else {
         let message = format!("expected `KEY=VALUE`, found `{text}`");
-        return Err(Failure::Setting { what: "setting", message }.into());
+        return Err(CliError::Setting { what: "setting", message }.into());
     };
     let parsed = toml::from_str::<toml::Table>(&format!("value = {value}"));
     let value = parsed.ok().and_then(|mut table| table.remove("value"));

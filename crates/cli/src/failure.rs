@@ -10,7 +10,7 @@ use crate::stdio;
 
 /// What a command can run into beyond the errors of the library.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+pub enum CliError {
     /// An option whose value does not fit.
     #[error("{what}: {message}")]
     Setting { what: &'static str, message: String },
@@ -25,7 +25,7 @@ pub enum Failure {
     UnsafeArchive { archive: PathBuf, entry: String },
 }
 
-impl Failure {
+impl CliError {
     /// What to do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
@@ -49,7 +49,7 @@ pub fn warn(text: std::fmt::Arguments<'_>) {
 
 /// The hint of the first error in the chain that has one.
 fn hint(error: &anyhow::Error) -> Option<String> {
-    error.chain().find_map(|cause| match cause.downcast_ref::<Failure>() {
+    error.chain().find_map(|cause| match cause.downcast_ref::<CliError>() {
         Some(failure) => failure.hint().map(str::to_owned),
         None => cause.downcast_ref::<goldilocks::Error>()?.hint().map(|remedy| worded(&remedy)),
     })

@@ -13,7 +13,7 @@ use anyhow::Result;
 use goldilocks::Error;
 use tempfile::TempDir;
 
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::progress::Progress;
 
 /// The folder of temporary files, if there are any, and whether standard input was read.
@@ -66,7 +66,7 @@ pub fn input(path: &Path, ending: &str) -> Result<PathBuf> {
     let spool = spool.as_mut().expect("it was made");
     if std::mem::replace(&mut spool.is_read, true) {
         let message = "standard input can be read once".to_owned();
-        return Err(Failure::Setting { what: "`-`", message }.into());
+        return Err(CliError::Setting { what: "`-`", message }.into());
     }
     let copy = spool.folder.path().join(format!("stdin.{ending}"));
     let mut file = File::create(&copy).map_err(Error::io(&copy))?;

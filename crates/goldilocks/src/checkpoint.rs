@@ -1,7 +1,7 @@
 //! Transformers in Hugging Face's layout: a folder and questions → scores, as a [`Model`] that was not
 //! trained here.
 //!
-//! The score is that of language models on servers ([`Filled`]): the tokens with which all filled-in texts
+//! The score is that of language models on servers ([`FilledQuestion`]): the tokens with which all filled-in texts
 //! begin are read once, and ln p of the others is added.
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use base::Vocabulary;
 use models::{CutContexts, DeviceChoice, Manifest, Model, Program, Provenance, Scorer, Scores};
-use questions::{Filled, Question, TextForm, shared_prefix};
+use questions::{FilledQuestion, Question, TextForm, shared_prefix};
 use serde::Serialize;
 use transformer::{Checkpoint, Hashes, Reader};
 
@@ -105,7 +105,7 @@ impl Texts {
     fn new(checkpoint: &Checkpoint, question: &Question<'_>) -> transformer::Result<Self> {
         let mut n_cut = 0;
         loop {
-            let filled = Filled::new(question, TextForm::Plain, n_cut);
+            let filled = FilledQuestion::new(question, TextForm::Plain, n_cut);
             let tokens = filled.texts.iter().map(|text| checkpoint.tokens(text));
             let tokens = tokens.collect::<transformer::Result<Vec<_>>>()?;
             let longest = tokens.iter().map(Vec::len).max().unwrap_or(0);
@@ -208,7 +208,7 @@ mod tests {
             let mut buffers = Vec::new();
             let question = set.example(*index).question;
             let question = Control::apply_all(&options.controls, question, &mut buffers);
-            let texts = Filled::new(&question, TextForm::Plain, 0).texts;
+            let texts = FilledQuestion::new(&question, TextForm::Plain, 0).texts;
             let whole: Vec<f64> = texts
                 .iter()
                 .map(|text| checkpoint.tokens(text).unwrap())

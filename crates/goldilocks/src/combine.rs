@@ -35,12 +35,12 @@ pub struct Combination {
     /// The names of the models that were combined.
     pub models: Vec<String>,
     /// The weights that were fitted, if any were.
-    pub fitted: Option<Fitted>,
+    pub fitted: Option<FittedWeights>,
 }
 
 /// Weights that were fitted on validation predictions.
 #[derive(Debug)]
-pub struct Fitted {
+pub struct FittedWeights {
     /// One weight per model, in their order.
     pub weights: Vec<f64>,
     /// How many questions they were fitted on.
@@ -93,7 +93,7 @@ pub fn combine_predictions(
         (evaluation::ensemble::mean(name, &models, seed)?, None)
     } else {
         let combined = evaluation::combine(name, &models, &fit, seed)?;
-        let fitted = Fitted {
+        let fitted = FittedWeights {
             weights: combined.weights,
             n_questions: combined.n_fitted,
             n_cross_fitted: combined.n_cross_fitted,

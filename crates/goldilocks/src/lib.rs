@@ -69,7 +69,7 @@ pub use answer::{AnswerFile, AnswerOptions, AnswerProvenance, ScoreFunction, ans
 pub use books::{TextBook, questions_from_text};
 pub use build::{Build, BuildOptions, BuiltBook, build};
 pub use build_news::{DEFAULT_LEADS, NewsBuild, NewsOptions, build_news};
-pub use combine::{Combination, CombineOptions, Fitted, combine, combine_predictions};
+pub use combine::{Combination, CombineOptions, FittedWeights, combine, combine_predictions};
 pub use compare::compare;
 pub use convert::{ConvertOptions, convert};
 pub use error::{Error, ErrorKind, Result};
@@ -84,8 +84,8 @@ pub use reporting::{ReportInputs, ReportOptions, report};
 pub use sets::SetOptions;
 pub use stats::{LEAST_SHARE, SetStatistics, stats};
 pub use tag::{tag, train_tagger};
-pub use train::{TrainOptions, Trained, load_model, train, train_to};
-pub use tune::{Outcome, Trial, TuneOptions, Tuning, tune};
+pub use train::{TrainOptions, TrainedModel, load_model, train, train_to};
+pub use tune::{Trial, TrialOutcome, TuneOptions, Tuning, tune};
 
 pub use ::report;
 #[cfg(feature = "page")]

@@ -38,14 +38,14 @@ impl TrainOptions {
 }
 
 /// A trained model with all that its manifest records.
-pub struct Trained {
+pub struct TrainedModel {
     /// What was learnt, ready to answer.
     pub model: Arc<dyn Model>,
     /// Its settings, and where it comes from.
     pub manifest: Manifest,
 }
 
-impl Trained {
+impl TrainedModel {
     /// Saves the model's folder.
     ///
     /// # Errors
@@ -63,7 +63,7 @@ pub fn train(
     set: &QuestionSet,
     options: &TrainOptions,
     reporter: &dyn Reporter,
-) -> Result<Trained> {
+) -> Result<TrainedModel> {
     train_with_checkpoints(set, options, None, reporter)
 }
 
@@ -77,7 +77,7 @@ pub fn train_to(
     set: &QuestionSet,
     options: &TrainOptions,
     reporter: &dyn Reporter,
-) -> Result<Trained> {
+) -> Result<TrainedModel> {
     let checkpoints = checkpoints_of(folder);
     let trained = train_with_checkpoints(set, options, checkpoints.as_deref(), reporter)?;
     trained.save(folder, overwrite)?;
@@ -92,7 +92,7 @@ fn train_with_checkpoints(
     options: &TrainOptions,
     checkpoints: Option<&Path>,
     reporter: &dyn Reporter,
-) -> Result<Trained> {
+) -> Result<TrainedModel> {
     let TrainOptions { settings, seed, device, data, program } = options;
     let name = settings.model();
     let report = ModelReporter::new(name, reporter);
@@ -107,7 +107,7 @@ fn train_with_checkpoints(
     provenance.program = Program { code: provenance.program.code, ..program.clone() };
     let mut manifest = Manifest::new(provenance);
     manifest.notes.extend(device);
-    Ok(Trained { model, manifest })
+    Ok(TrainedModel { model, manifest })
 }
 
 /// Loads a trained model from its folder, for a device; with the feature `transformer`, also a Transformer in Hugging

@@ -61,7 +61,7 @@ pub struct Trial {
 
 /// A trial that is over: a line of the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct TrialOutcome {
     /// The settings that were tried.
     #[serde(flatten)]
     pub trial: Trial,
@@ -79,11 +79,11 @@ pub struct Outcome {
 #[derive(Clone, Debug)]
 pub struct Tuning {
     /// The trials of the grid.
-    pub tried: Vec<Outcome>,
+    pub tried: Vec<TrialOutcome>,
     /// The index of the best of them.
     pub best: usize,
     /// The best from several seeds, if that was asked for.
-    pub of_seeds: Vec<Outcome>,
+    pub of_seeds: Vec<TrialOutcome>,
 }
 
 /// The outcomes in their folder.
@@ -93,7 +93,7 @@ struct Trials<'a> {
     entry: &'static Method,
     set: QuestionSet,
     data: String,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<TrialOutcome>,
     reporter: &'a dyn Reporter,
 }
 
@@ -145,7 +145,7 @@ fn combinations(grid: &[(String, Vec<String>)]) -> Vec<Vec<String>> {
 }
 
 /// The trials of earlier runs.
-fn read(path: &Path) -> Result<Vec<Outcome>> {
+fn read(path: &Path) -> Result<Vec<TrialOutcome>> {
     if !path.exists() {
         return Ok(Vec::new());
     }
@@ -158,14 +158,14 @@ fn read(path: &Path) -> Result<Vec<Outcome>> {
 }
 
 /// The index of the best outcome, the first of equals.
-fn best(outcomes: &[Outcome]) -> Option<usize> {
+fn best(outcomes: &[TrialOutcome]) -> Option<usize> {
     let means = outcomes.iter().enumerate().filter_map(|(index, o)| Some((index, o.mean?)));
     means.rev().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)
 }
 
 impl Trials<'_> {
     /// The outcomes of trials, those of earlier runs as they are.
-    fn run_all(&mut self, trials: &[(&Settings, u64)], fraction: f64) -> Result<Vec<Outcome>> {
+    fn run_all(&mut self, trials: &[(&Settings, u64)], fraction: f64) -> Result<Vec<TrialOutcome>> {
         let steps = Some(trials.len());
         self.reporter.report(Event::Begin { stage: "tune", what: String::new(), steps });
         let mut outcomes = Vec::with_capacity(trials.len());
@@ -191,8 +191,8 @@ impl Trials<'_> {
         Ok(outcomes)
     }
 
-    fn earlier(&self, trial: &Trial) -> Option<&Outcome> {
-        let is_same = |outcome: &&Outcome| {
+    fn earlier(&self, trial: &Trial) -> Option<&TrialOutcome> {
+        let is_same = |outcome: &&TrialOutcome| {
             let (expected, found) = (&trial.provenance, &outcome.trial.provenance);
             outcome.trial.fraction == trial.fraction
                 && of_model(expected, found, self.options.any_version).is_none()
@@ -200,7 +200,7 @@ impl Trials<'_> {
         self.outcomes.iter().find(is_same)
     }
 
-    fn run(&self, settings: &Settings, trial: Trial) -> Result<Outcome> {
+    fn run(&self, settings: &Settings, trial: Trial) -> Result<TrialOutcome> {
         let started = (self.options.clock)();
         let report = ModelReporter::new(self.entry.name, self.reporter);
         let mut training = Training::new(&self.set, trial.provenance.seed, &report);
@@ -221,7 +221,7 @@ impl Trials<'_> {
         let mean = valid.as_ref().map(|valid| valid.mean_over(&WordClass::ALL));
         let by_code = valid.iter().flat_map(ByClass::iter);
         let valid = by_code.map(|(code, &share)| (code.to_owned(), share)).collect();
-        Ok(Outcome { trial, valid, mean, error, seconds: (self.options.clock)() - started })
+        Ok(TrialOutcome { trial, valid, mean, error, seconds: (self.options.clock)() - started })
     }
 
     /// The accuracies on the validation split.
@@ -261,7 +261,7 @@ mod tests {
     fn the_best_is_the_first_of_equals_and_never_a_failed_one() {
         let method = models::find("word-distance").unwrap();
         let provenance = Provenance::new(&Settings::from_text(method, []).unwrap(), "d", 1);
-        let outcome = |mean| Outcome {
+        let outcome = |mean| TrialOutcome {
             trial: Trial { provenance: provenance.clone(), fraction: 1.0 },
             valid: BTreeMap::new(),
             mean,

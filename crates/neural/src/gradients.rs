@@ -12,7 +12,7 @@ pub fn some_numbers(n: usize) -> Vec<f64> {
 }
 
 /// Σ gᵢ yᵢ
-pub fn weighed(outputs: &[f64], weights: &[f64]) -> f64 {
+pub fn weighted_sum(outputs: &[f64], weights: &[f64]) -> f64 {
     outputs.iter().zip(weights).map(|(output, weight)| output * weight).sum()
 }
 

@@ -127,9 +127,9 @@ impl Layout {
         }
         let (order, bits) = (u32_at(header, 20) as usize, u32_at(header, 24));
         let number = |offset: usize| usize::try_from(u64_at(header, offset)).ok();
-        let is_sound = (1..=MAX_ORDER).contains(&order) && [quantise::BITS, 32].contains(&bits);
+        let is_supported = (1..=MAX_ORDER).contains(&order) && [quantise::BITS, 32].contains(&bits);
         let layout = (1..order.min(MAX_ORDER)).map(|length| number(48 + 8 * length)).collect();
-        let layout = Option::<Vec<usize>>::filter(layout, |_| is_sound)
+        let layout = Option::<Vec<usize>>::filter(layout, |_| is_supported)
             .filter(|longer| longer.iter().all(|&n| u32::try_from(n).is_ok()))
             .and_then(|longer| Layout::new(number(40)?, number(48)?, &longer, bits));
         match layout {

@@ -289,7 +289,7 @@ impl Model {
             level
         });
         let table = Table { levels: levels.collect(), vocabulary };
-        if table.is_sound() {
+        if table.is_consistent() {
             return Ok(table);
         }
         let reason = "inconsistent n-grams".to_owned();

@@ -41,17 +41,17 @@ impl Table {
     }
 
     /// Returns whether the words are distinct and the levels consistent.
-    pub(crate) fn is_sound(&self) -> bool {
+    pub(crate) fn is_consistent(&self) -> bool {
         let n_words = self.levels[0].words.len();
         let next = self.levels[1..].iter().map(Some).chain([None]);
-        let is_sound = |(level, next): (&Level, Option<&Level>)| {
+        let is_well_formed = |(level, next): (&Level, Option<&Level>)| {
             let values = level.log_probs.iter().chain(&level.backoffs);
             level.words.iter().all(|&word| (word as usize) < n_words)
                 && values.into_iter().all(|value| value.is_finite())
                 && level.children.is_sorted()
                 && next.is_none_or(|next| level.children.last() == Some(&(next.words.len() as u32)))
         };
-        self.vocabulary.len() == n_words && self.levels.iter().zip(next).all(is_sound)
+        self.vocabulary.len() == n_words && self.levels.iter().zip(next).all(is_well_formed)
     }
 
     /// The index of an n-gram in its level.

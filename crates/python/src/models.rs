@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use goldilocks::models::{self, DeviceChoice, MODELS, Manifest, Model, Scores};
-use goldilocks::{TrainOptions, Trained, load_model, sets, train_to};
+use goldilocks::{TrainOptions, TrainedModel, load_model, sets, train_to};
 use pyo3::prelude::*;
 use serde::Serialize;
 
@@ -29,8 +29,8 @@ impl ModelHandle {
         (self.model.clone(), self.manifest.clone())
     }
 
-    fn trained(&self) -> Trained {
-        Trained { model: self.model.clone(), manifest: self.manifest.clone() }
+    fn trained(&self) -> TrainedModel {
+        TrainedModel { model: self.model.clone(), manifest: self.manifest.clone() }
     }
 }
 

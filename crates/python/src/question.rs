@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use goldilocks::questions::{
-    Control, Example, Filled, NewQuestion, Question as Asked, QuestionSet, Split, TextForm,
+    Control, Example, FilledQuestion, NewQuestion, Question as Asked, QuestionSet, Split, TextForm,
     WordClass,
 };
 use goldilocks::{Error, questions};
@@ -22,7 +22,7 @@ pub struct Question {
     controls: Arc<[Control]>,
     is_asked: bool,
     /// The texts with and without the context.
-    filled: [OnceLock<Filled>; 2],
+    filled: [OnceLock<FilledQuestion>; 2],
 }
 
 /// What a pickle of a question holds.
@@ -68,13 +68,13 @@ impl Question {
         Ok(self.example())
     }
 
-    fn filled(&self, context: bool) -> &Filled {
+    fn filled(&self, context: bool) -> &FilledQuestion {
         self.filled[usize::from(context)].get_or_init(|| {
             self.with(|mut question| {
                 if !context {
                     question.context = Default::default();
                 }
-                Filled::new(&question, TextForm::Plain, 0)
+                FilledQuestion::new(&question, TextForm::Plain, 0)
             })
         })
     }

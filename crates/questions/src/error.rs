@@ -56,7 +56,7 @@ pub enum Error {
     MissingShard { path: PathBuf, file: String, of: usize },
     /// A question, or the line that it is on, is wrong.
     #[error("{}{at}: {error}", path.display())]
-    Malformed { path: PathBuf, at: At, error: LineError },
+    Malformed { path: PathBuf, at: Location, error: LineError },
     /// A question cannot join a set that is made in memory.
     #[error("{0}")]
     Question(#[from] LineError),
@@ -220,18 +220,18 @@ pub enum LineError {
 
 /// Where in a file something is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum At {
+pub enum Location {
     /// A line of a text file, from 1.
     Line(usize),
     /// A row of a table, from 1.
     Row(usize),
 }
 
-impl fmt::Display for At {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            At::Line(line) => write!(f, ":{line}"),
-            At::Row(row) => write!(f, ": row {row}"),
+            Location::Line(line) => write!(f, ":{line}"),
+            Location::Row(row) => write!(f, ": row {row}"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! [`Filled`]: a question as one text per candidate.
+//! [`FilledQuestion`]: a question as one text per candidate.
 
 use std::ops::Range;
 
@@ -21,14 +21,14 @@ pub enum TextForm {
 
 /// The texts of a question, one per candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Filled {
+pub struct FilledQuestion {
     /// Context, and query with the candidate in the blank.
     pub texts: Vec<String>,
     /// The bytes of the candidate in its text.
     pub candidates: Vec<Range<usize>>,
 }
 
-impl Filled {
+impl FilledQuestion {
     /// The texts of a question without the first `n_cut` sentences of its context.
     ///
     /// Texts that would begin with the candidate get a line break before it, since the first token of a text has no

@@ -25,9 +25,9 @@ pub use build::{
     NEAR_COPY, NearCopy, RepeatedWords, Rules, Shortfall, SplitFile, SplitShares, draw_splits,
     draw_splits_of_groups, hash_split, near_copies,
 };
-pub use error::{At, Error, LineError, Result};
+pub use error::{Error, LineError, Location, Result};
 pub use explanation::{Explanation, Span};
-pub use filled::{Filled, TextForm, shared_prefix};
+pub use filled::{FilledQuestion, TextForm, shared_prefix};
 #[cfg(feature = "arrow")]
 pub use formats::arrow;
 pub use formats::base128::DecodeError;
@@ -39,7 +39,7 @@ pub use formats::write::{Format, WriteOptions};
 pub use formats::{cbt, cnn, compact, jsonl, parquet, shards};
 pub use id::{ParseIdError, QuestionId};
 pub use inspect::{
-    CandidateFaults, Duplicates, Leaks, Overlap, Sameness, SplitStatistics, Statistics, Totals,
+    CandidateFaults, DuplicateKind, Duplicates, Leaks, Overlap, SplitStatistics, Statistics, Totals,
 };
 pub use question::{Example, Question};
 pub use sentences::{Iter, SentenceBuffer, Sentences};

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use questions::shared_prefix;
 
-use crate::{Error, Filled, Result};
+use crate::{Error, FilledQuestion, Result};
 
 /// A token of a text as the server reports it.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub struct CandidateScore {
 ///
 /// # Errors
 /// If the texts share no token, or a token after the shared ones has no usable log-probability.
-pub fn score_pieces(filled: &Filled, texts: &[Vec<Piece>]) -> Result<Vec<CandidateScore>> {
+pub fn score_pieces(filled: &FilledQuestion, texts: &[Vec<Piece>]) -> Result<Vec<CandidateScore>> {
     // Two tokens with the same text differ if the server returns ids and the ids differ.
     let key = |piece: &Piece| {
         if piece.id == 0 { (0, piece.text.clone()) } else { (piece.id, String::new()) }

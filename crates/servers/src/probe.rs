@@ -7,9 +7,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::pieces::checked;
-use crate::protocol::choice::Choice;
+use crate::protocol::choice::MultipleChoice;
 use crate::protocol::{self, Protocol, RequestOptions, Usage};
-use crate::{Error, Filled, Result, Scoring, Server, ServerSettings, Transport, score_pieces};
+use crate::{
+    Error, FilledQuestion, Result, Scoring, Server, ServerSettings, Transport, score_pieces,
+};
 
 /// Beginnings with a word that fits and one that does not.
 const PAIRS: [(&str, &str, &str); 5] = [
@@ -54,7 +56,7 @@ pub struct ProbeFigures {
 pub struct Probe {
     /// The program and its model.
     pub server: Server,
-    /// How log-probabilities are asked for; none: by [`Choice`].
+    /// How log-probabilities are asked for; none: by [`MultipleChoice`].
     pub protocol: Option<Box<dyn Protocol>>,
     /// What was measured; nothing for a chat.
     pub figures: ProbeFigures,
@@ -73,7 +75,7 @@ pub fn probe(
 ) -> Result<Probe> {
     let server = Server::identify(transport, settings.name.as_deref(), is_anthropic)?;
     if settings.scoring == Scoring::Choice {
-        let (_, usage) = Choice::new(&server, 0, 1).greet(transport)?;
+        let (_, usage) = MultipleChoice::new(&server, 0, 1).greet(transport)?;
         return Ok(Probe { server, protocol: None, figures: ProbeFigures::default(), usage });
     }
     let protocol = protocol::protocol_of(&server, settings.method)?;
@@ -113,7 +115,7 @@ impl Checks<'_> {
     fn gap(&mut self, before: &str, one: &str, other: &str, may_cache: bool) -> Result<f64> {
         let texts = [one, other].map(|word| format!("{before}{word}."));
         let candidates = [one, other].map(|word| before.len()..before.len() + word.len());
-        let filled = Filled { texts: texts.into(), candidates: candidates.into() };
+        let filled = FilledQuestion { texts: texts.into(), candidates: candidates.into() };
         let options = RequestOptions { slot: 0, may_cache };
         let (pieces, usage) = self.protocol.score(self.transport, &filled, options)?;
         self.usage = self.usage.plus(usage);
@@ -133,7 +135,7 @@ impl Checks<'_> {
             if next.text.trim().is_empty() {
                 continue;
             }
-            let filled = Filled {
+            let filled = FilledQuestion {
                 texts: vec![format!("{text}{}", next.text)],
                 candidates: vec![std::ops::Range::default()],
             };

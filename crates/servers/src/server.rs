@@ -24,7 +24,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its usual name.
+    /// The name that people know it by, for messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::LlamaServer => "llama-server",

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use goldilocks_servers::{
-    Error, Filled, Kind, Method, Reply, Request, RequestOptions, Server, ServerSettings, Transport,
-    Unreachable, probe, protocol_of,
+    Error, FilledQuestion, Kind, Method, Reply, Request, RequestOptions, Server, ServerSettings,
+    Transport, Unreachable, probe, protocol_of,
 };
 use serde_json::Value;
 
@@ -68,8 +68,10 @@ fn vllm_echoes_a_text_and_one_token_more_which_does_not_count() {
     };
     let protocol = protocol_of(&server, Method::Echo).unwrap();
     let score = |text: &str| {
-        let filled =
-            Filled { texts: vec![text.to_owned()], candidates: vec![std::ops::Range::default()] };
+        let filled = FilledQuestion {
+            texts: vec![text.to_owned()],
+            candidates: vec![std::ops::Range::default()],
+        };
         let options = RequestOptions { slot: 0, may_cache: true };
         protocol.score(&Same(include_str!("recorded/vllm-echo.json")), &filled, options)
     };
@@ -93,8 +95,10 @@ fn a_part_of_a_character_that_is_generated_after_a_text_does_not_count() {
         template: None,
     };
     let reply = r#"{"choices":[{"logprobs":{"tokens":["So"," it","."," \ufffd"],"token_logprobs":[null,-1,-2,-3]}}]}"#;
-    let filled =
-        Filled { texts: vec!["So it.".to_owned()], candidates: vec![std::ops::Range::default()] };
+    let filled = FilledQuestion {
+        texts: vec!["So it.".to_owned()],
+        candidates: vec![std::ops::Range::default()],
+    };
     let options = RequestOptions { slot: 0, may_cache: true };
     let protocol = protocol_of(&server, Method::Echo).unwrap();
     let (pieces, _) = protocol.score(&Same(reply), &filled, options).unwrap();

@@ -5,8 +5,8 @@ use base::Split;
 use expect_test::expect;
 use goldilocks_servers::testing::{Fake, Fault};
 use goldilocks_servers::{
-    CandidateScore, Choice, Chosen, Error, Filled, Kind, Method, Probe, RequestOptions, Result,
-    Scoring, ServerSettings, TextForm, probe, score_pieces,
+    CandidateScore, ChoiceOutcome, Error, FilledQuestion, Kind, Method, MultipleChoice, Probe,
+    RequestOptions, Result, Scoring, ServerSettings, TextForm, probe, score_pieces,
 };
 use questions::{NewQuestion, QuestionSet};
 
@@ -42,7 +42,7 @@ fn untrained(method: Method) -> ServerSettings {
     ServerSettings { method, untrained: true, ..ServerSettings::default() }
 }
 
-fn scores(fake: &Fake, method: Method, filled: &Filled) -> Result<Vec<CandidateScore>> {
+fn scores(fake: &Fake, method: Method, filled: &FilledQuestion) -> Result<Vec<CandidateScore>> {
     let Probe { protocol, .. } = probe(fake, &untrained(method), false)?;
     let (pieces, _) = protocol.expect("log-probabilities").score(fake, filled, OPTIONS)?;
     score_pieces(filled, &pieces)
@@ -51,16 +51,16 @@ fn scores(fake: &Fake, method: Method, filled: &Filled) -> Result<Vec<CandidateS
 #[test]
 fn a_question_becomes_one_plain_text_per_candidate() {
     let set = set();
-    let filled = Filled::new(&set.example(0).question, TextForm::Plain, 0);
+    let filled = FilledQuestion::new(&set.example(0).question, TextForm::Plain, 0);
     let expected = "The hen saw the fox. \"Don't run,\" said the owl, and smiled in the café. Then the fox ran away--far away.";
     assert_eq!(filled.texts[1], expected);
     assert_eq!(filled.texts[1][filled.candidates[1].clone()], *" fox");
-    let cut = Filled::new(&set.example(0).question, TextForm::Tokens, 1);
+    let cut = FilledQuestion::new(&set.example(0).question, TextForm::Tokens, 1);
     assert_eq!(
         cut.texts[0],
         "`` Do n't run , '' said the owl , and smiled in the café . Then the hen ran away -- far away ."
     );
-    let alone = Filled::new(&set.example(1).question, TextForm::Plain, 2);
+    let alone = FilledQuestion::new(&set.example(1).question, TextForm::Plain, 2);
     assert_eq!(alone.texts[2], "\nowl ran.");
     assert_ne!(alone.key(), cut.key());
 }
@@ -69,7 +69,7 @@ fn a_question_becomes_one_plain_text_per_candidate() {
 fn all_protocols_give_the_same_scores() {
     let set = set();
     for (index, n_cut) in [(0, 0), (0, 2), (1, 0), (1, 2)] {
-        let filled = Filled::new(&set.example(index).question, TextForm::Plain, n_cut);
+        let filled = FilledQuestion::new(&set.example(index).question, TextForm::Plain, n_cut);
         for has_bos in [true, false] {
             let ways = [
                 (Kind::LlamaServer, Method::Forced),
@@ -100,7 +100,7 @@ fn all_protocols_give_the_same_scores() {
 fn the_score_is_the_probability_of_the_text_less_a_constant() {
     let set = set();
     let fake = Fake::new(Kind::Vllm);
-    let filled = Filled::new(&set.example(0).question, TextForm::Plain, 0);
+    let filled = FilledQuestion::new(&set.example(0).question, TextForm::Plain, 0);
     let protocol = probe(&fake, &untrained(Method::Echo), false).unwrap().protocol.unwrap();
     let (pieces, _) = protocol.score(&fake, &filled, OPTIONS).unwrap();
     let whole = |place: usize| pieces[place].iter().filter_map(|piece| piece.log_prob).sum::<f64>();
@@ -218,25 +218,26 @@ fn a_chat_chooses_by_letters_that_are_shuffled_by_the_seed() {
         let fake = Fake::new(kind);
         let server = probe(&fake, &settings, kind == Kind::Anthropic).unwrap().server;
         for seed in 0..20 {
-            let (replies, usage) = Choice::new(&server, seed, 1).ask(&fake, &question, 0).unwrap();
+            let (replies, usage) =
+                MultipleChoice::new(&server, seed, 1).ask(&fake, &question, 0).unwrap();
             assert_eq!((replies[0].letter, usage.requests), (Some('B'), 1));
-            let Chosen::Candidate(place) = replies[0].chosen else { panic!("{replies:?}") };
+            let ChoiceOutcome::Candidate(place) = replies[0].chosen else { panic!("{replies:?}") };
             chosen.insert(place);
         }
         // Four orders, each letter at another candidate.
-        let (replies, _) = Choice::new(&server, 1, 4).ask(&fake, &question, 0).unwrap();
+        let (replies, _) = MultipleChoice::new(&server, 1, 4).ask(&fake, &question, 0).unwrap();
         let places: std::collections::BTreeSet<String> =
             replies.iter().map(|reply| format!("{:?}", reply.chosen)).collect();
         assert_eq!(places.len(), 4);
         let odd = Fake { reply: "I'm sorry, I can't.", ..Fake::new(kind) };
         assert_eq!(
-            Choice::new(&server, 1, 1).ask(&odd, &question, 0).unwrap().0[0].chosen,
-            Chosen::Refused
+            MultipleChoice::new(&server, 1, 1).ask(&odd, &question, 0).unwrap().0[0].chosen,
+            ChoiceOutcome::Refused
         );
         let odd = Fake { reply: "hmm", ..Fake::new(kind) };
         assert_eq!(
-            Choice::new(&server, 1, 1).ask(&odd, &question, 0).unwrap().0[0].chosen,
-            Chosen::Unparsable
+            MultipleChoice::new(&server, 1, 1).ask(&odd, &question, 0).unwrap().0[0].chosen,
+            ChoiceOutcome::Unparsable
         );
     }
     assert_eq!(chosen.len(), 4);

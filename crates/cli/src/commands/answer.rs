@@ -13,7 +13,7 @@ use goldilocks::{
 
 use crate::args::{self, DeviceArgs, SelectionArgs};
 use crate::commands::probe::ServerArgs;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::model_argument::ModelArgument;
 use crate::prices::Prices;
 use crate::progress::Progress;
@@ -80,7 +80,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let server_only = options.estimate || options.prices.is_some() || !options.set.is_empty();
     if let (true, ModelArgument::Folder(_)) = (server_only, &options.model) {
         let message = "--set, --estimate and --prices are for servers: a model in a folder has the settings of its training";
-        return Err(Failure::Setting { what: "answer", message: message.to_owned() }.into());
+        return Err(CliError::Setting { what: "answer", message: message.to_owned() }.into());
     }
     let mut named = BTreeSet::new();
     let mut is_new = |path: &PathBuf| named.insert(path.canonicalize().unwrap_or(path.clone()));
@@ -126,7 +126,7 @@ fn ask(
     if let (false, Some(budget)) = (options.estimate, is_too_much) {
         let [tokens, budget] = [tokens, budget].map(|n| super::thousands(n as usize));
         let message = format!("about {tokens} tokens are needed, and the budget is {budget}");
-        return Err(Failure::Setting { what: "--budget", message }.into());
+        return Err(CliError::Setting { what: "--budget", message }.into());
     }
     if !address.is_loopback() || options.prices.is_some() {
         let n = super::thousands(tokens as usize);

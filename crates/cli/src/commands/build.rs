@@ -10,7 +10,7 @@ use goldilocks::{Build, BuildOptions, BuiltBook, Error};
 use super::{counted, print, thousands};
 use crate::args;
 use crate::cli::program;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::progress::Progress;
 use crate::stdio;
 use crate::terminal;
@@ -111,7 +111,7 @@ impl BookArgs {
                 "`--valid {}` and `--test {}` leave no book for training: expected shares of less than 1 together",
                 self.valid, self.test
             );
-            return Err(Failure::Setting { what: "share", message }.into());
+            return Err(CliError::Setting { what: "share", message }.into());
         }
         Ok(BuildOptions {
             books: stdio::inputs(&self.books, "txt")?,

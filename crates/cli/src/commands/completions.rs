@@ -12,7 +12,7 @@ pub struct Options {
     shell: clap_complete::Shell,
 }
 
-/// Prints the script.
+/// Prints the completion script of a shell.
 pub fn run(options: &Options) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut Cli::command(), "goldilocks", &mut script);

@@ -7,7 +7,7 @@ use goldilocks::ConvertOptions;
 use goldilocks::questions::Format;
 
 use crate::args::{self, SelectionArgs};
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::progress::Progress;
 use crate::stdio;
 
@@ -71,7 +71,7 @@ impl Options {
                     "{} is a folder: expected cbt, jsonl or parquet for standard output",
                     form.code()
                 );
-                Err(Failure::Setting { what: "form", message }.into())
+                Err(CliError::Setting { what: "form", message }.into())
             }
             _ => Ok("jsonl"),
         }

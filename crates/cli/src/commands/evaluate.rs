@@ -56,7 +56,7 @@ fn form(code: &str) -> Result<Form, String> {
     }
 }
 
-/// Reads, checks, counts.
+/// Evaluates predictions and prints their accuracies.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let questions = stdio::optional_input(options.questions.as_ref(), "jsonl")?;
     let (questions, selection) = (questions.as_deref(), options.selection.options());

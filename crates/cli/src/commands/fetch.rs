@@ -9,7 +9,7 @@ use anyhow::Result;
 use goldilocks::Error;
 use goldilocks::sets::{RELEASED, sha256_of_file};
 
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::progress::Progress;
 
 /// The archive and its checksum as ParlAI's `cbt` task pins them.
@@ -84,7 +84,7 @@ impl Transfer {
     fn into_error(self, url: &str) -> anyhow::Error {
         match self {
             Self::Refused(reason) | Self::Broken(reason) => {
-                Failure::Download { url: url.to_owned(), reason }.into()
+                CliError::Download { url: url.to_owned(), reason }.into()
             }
             Self::Disk(error) => error.into(),
         }
@@ -151,7 +151,7 @@ fn check(options: &Options, archive: &Path) -> Result<()> {
     }
     fs::remove_file(archive).map_err(Error::io(archive))?;
     let (url, expected) = (options.from.clone(), options.sha256.clone());
-    Err(Failure::Checksum { url, expected, found }.into())
+    Err(CliError::Checksum { url, expected, found }.into())
 }
 
 /// Unpacks next to the goal and renames, so that an interrupted run leaves no half of it there.
@@ -185,7 +185,7 @@ fn unpack_entries(archive: &Path, folder: &Path, progress: &Progress) -> Result<
         let is_plain = kind.is_file() || kind.is_dir();
         if !is_plain || !entry.unpack_in(folder).map_err(Error::io(archive))? {
             let archive = archive.to_owned();
-            return Err(Failure::UnsafeArchive { archive, entry: path }.into());
+            return Err(CliError::UnsafeArchive { archive, entry: path }.into());
         }
     }
     bar.finish_and_clear();

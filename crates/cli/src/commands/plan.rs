@@ -8,7 +8,7 @@ use goldilocks::scale::{self, Plan, PlanOptions, ShardOutcome};
 use super::build::{BookArgs, counts_table};
 use super::{counted, print};
 use crate::cli::program;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::progress::Progress;
 use crate::stdio;
 
@@ -60,7 +60,7 @@ fn bytes(text: &str) -> Result<u64, String> {
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     if options.books.books.iter().any(|book| stdio::is_dash(book)) {
         let message = "expected files, which workers can read, found standard input".to_owned();
-        return Err(Failure::Setting { what: "book", message }.into());
+        return Err(CliError::Setting { what: "book", message }.into());
     }
     let planning = PlanOptions {
         build: options.books.options()?,
@@ -112,7 +112,7 @@ fn slurm_task() -> Result<usize> {
     let found = std::env::var(SLURM_TASK).unwrap_or_default();
     found.parse().map_err(|_| {
         let message = format!("expected a number, or one in {SLURM_TASK}, found `{found}`");
-        Failure::Setting { what: "shard", message }.into()
+        CliError::Setting { what: "shard", message }.into()
     })
 }
 

@@ -76,7 +76,7 @@ pub struct Options {
     json: JsonArgs,
 }
 
-/// Probes and prints.
+/// Finds out what a server can be asked for, and prints it.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let address = ServerAddress::parse(&options.address)?;
     let server_options = options.server.options(&options.set)?;

@@ -15,7 +15,7 @@ use goldilocks::{CatalogueOptions, Error, catalogue};
 use crate::args::SelectionArgs;
 use crate::commands::probe::ServerArgs;
 use crate::date::unix_seconds;
-use crate::failure::{Failure, warn};
+use crate::failure::{CliError, warn};
 use crate::model_argument::ModelArgument;
 use crate::progress::Progress;
 
@@ -109,7 +109,7 @@ fn read_token(path: &Path) -> Result<String> {
     let token = std::fs::read_to_string(path).map_err(Error::io(path))?.trim().to_owned();
     if token.chars().count() < SHORTEST_TOKEN {
         let message = format!("{}: expected {SHORTEST_TOKEN} characters or more", path.display());
-        return Err(Failure::Setting { what: "token", message }.into());
+        return Err(CliError::Setting { what: "token", message }.into());
     }
     Ok(token)
 }

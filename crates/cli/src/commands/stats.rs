@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use goldilocks::questions::{Duplicates, Leaks, Overlap, Sameness, Split, Statistics};
+use goldilocks::questions::{DuplicateKind, Duplicates, Leaks, Overlap, Split, Statistics};
 use goldilocks::report::paper::{TABLE_1, TABLE_1_VOCABULARY};
 use goldilocks::{LEAST_SHARE, SetStatistics, sets};
 
@@ -139,9 +139,9 @@ fn duplicate_report(duplicates: &[Duplicates]) -> String {
     let mut text = String::new();
     for found in duplicates {
         let what = match found.same {
-            Sameness::Question => "context, query and candidates",
-            Sameness::Passage => "context and query",
-            Sameness::Query => "query and answer",
+            DuplicateKind::Question => "context, query and candidates",
+            DuplicateKind::Passage => "context and query",
+            DuplicateKind::Query => "query and answer",
         };
         let split = |split: Option<Split>| split.map_or("?", Split::code);
         let questions = counted(found.questions, "question");

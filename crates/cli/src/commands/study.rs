@@ -11,7 +11,7 @@ use goldilocks::{Error, sets};
 use crate::args::{self, SelectionArgs};
 use crate::cli::WithWork;
 use crate::date::unix_seconds;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::interrupt::{NOTHING, OnInterrupt};
 use crate::progress::Progress;
 
@@ -176,10 +176,10 @@ impl Export {
     }
 }
 
-fn no_choice(store: &Path, ids: &[i64]) -> Failure {
+fn no_choice(store: &Path, ids: &[i64]) -> CliError {
     let ids: Vec<String> = ids.iter().rev().map(i64::to_string).collect();
     let found = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
     let message =
         format!("{}: expected one study, found {found}; `--id N` names one", store.display());
-    Failure::Setting { what: "study", message }
+    CliError::Setting { what: "study", message }
 }

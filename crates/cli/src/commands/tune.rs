@@ -9,7 +9,7 @@ use super::tune_summary::Summary;
 use crate::args::{self, DeviceArgs, SkipArgs};
 use crate::cli::program;
 use crate::date::unix_seconds;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::progress::Progress;
 use crate::stdio;
 
@@ -87,7 +87,7 @@ impl Options {
         };
         let malformed = |text: &String| {
             let message = format!("expected `KEY=V1,V2,…`, found `{text}`");
-            Failure::Setting { what: "grid", message }.into()
+            CliError::Setting { what: "grid", message }.into()
         };
         self.grid.iter().map(|text| parse(text).ok_or_else(|| malformed(text))).collect()
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use goldilocks::evaluation::Spread;
 use goldilocks::report::share;
-use goldilocks::{Outcome, TuneOptions, Tuning};
+use goldilocks::{TrialOutcome, TuneOptions, Tuning};
 
 /// What is printed at the end.
 pub struct Summary<'a> {
@@ -73,7 +73,7 @@ impl Summary<'_> {
         text + &format!("\n{}\n", self.command())
     }
 
-    fn figures(&self, outcome: &Outcome) -> String {
+    fn figures(&self, outcome: &TrialOutcome) -> String {
         match &outcome.error {
             Some(error) => format!("  failed: {error}"),
             None => {
@@ -92,7 +92,7 @@ impl Summary<'_> {
             return Vec::new();
         }
         let spread = |code: &'static str| {
-            let share = |outcome: &Outcome| match code {
+            let share = |outcome: &TrialOutcome| match code {
                 "mean" => outcome.mean,
                 _ => outcome.valid.get(code).copied(),
             };

@@ -164,7 +164,7 @@ fn models_learn_from_one_set_and_answer_another() {
     ];
     let said = run(&reproduce);
     assert!(said.starts_with("exit 0\n"), "{said}");
-    assert!(said.contains("n = 1 "), "one question a split: {said}");
+    assert!(said.contains("n = 1 "), "one question per split: {said}");
     let predictions = folder.path().join("run/predictions/memnn-window-selfsup.jsonl");
     assert_eq!(fs::read_to_string(predictions).unwrap().lines().count(), 2);
     let said = run(&reproduce);

@@ -58,7 +58,7 @@ fn every_form_holds_the_same_questions() {
         lines.sort();
         lines
     };
-    // The released layout has a file a class, so the questions come in another order.
+    // The released layout has one file per class, so the questions come in another order.
     assert_eq!(sorted("a.jsonl"), sorted("d.jsonl"));
 }
 

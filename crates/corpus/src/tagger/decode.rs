@@ -105,14 +105,14 @@ pub fn best_tag<S: PartialOrd>(scores: &[S]) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tagger::{feature_key::key1, templates::Entities, weights::Entry};
+    use crate::tagger::{feature_key::key1, templates::Entities, weights::TagWeight};
 
     #[test]
     fn a_mention_must_beat_the_head_start_of_no_mention() {
         let book = DescribedBook::new([["a"]], &Default::default());
         let always_there = key1(2 * 32 + 2, 0);
         for (weight, tag) in [(120, 0), (121, 5)] {
-            let entries = vec![Entry { tag: 5, weight }];
+            let entries = vec![TagWeight { tag: 5, weight }];
             let weights = Weights::new(vec![always_there], vec![0, 1], entries);
             assert_eq!(decode::<16, Entities>(&book, &[], &weights), [[tag]]);
         }

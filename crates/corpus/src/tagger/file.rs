@@ -13,7 +13,7 @@ use super::{
     Tagger,
     certain::CertainWords,
     lexicon::Lexicon,
-    weights::{Entry, MAX_ENTRIES, Weights},
+    weights::{MAX_ENTRIES, TagWeight, Weights},
 };
 use crate::{Entity, Error, PartOfSpeech};
 use base::Vocabulary;
@@ -221,7 +221,7 @@ impl<'a> Reader<'a> {
             return Err("the tags of a feature are not in ascending order".into());
         }
         let weights = self.take(n_entries as usize)?.iter().map(|&byte| byte as i8);
-        let entries = tags.iter().zip(weights).map(|(&tag, weight)| Entry { tag, weight });
+        let entries = tags.iter().zip(weights).map(|(&tag, weight)| TagWeight { tag, weight });
         Ok(Weights::new(keys, starts, entries.collect()))
     }
 }
@@ -253,7 +253,7 @@ mod tests {
             vocabulary
         };
         let certain = |tag| CertainWords { words: words(&["the"]), tags: vec![tag] };
-        let entry = |tag, weight| Entry { tag, weight };
+        let entry = |tag, weight| TagWeight { tag, weight };
         Tagger {
             lexicon: Lexicon {
                 known: words(&["the", "bär"]),

@@ -7,7 +7,7 @@
 
 use super::{
     key_table::KeyTable,
-    weights::{Entry, MAX_ENTRIES, Weights},
+    weights::{MAX_ENTRIES, TagWeight, Weights},
 };
 
 /// Weights while they are learnt, for `L` tags.
@@ -98,7 +98,7 @@ impl<const L: usize> Perceptron<L> {
             for &(_, tag, mean) in of_row.iter().filter(|(.., mean)| mean.abs() >= smallest) {
                 let weight = (mean / largest * 127.0).round().clamp(-127.0, 127.0) as i8;
                 if weight != 0 {
-                    entries.push(Entry { tag: tag as u8, weight });
+                    entries.push(TagWeight { tag: tag as u8, weight });
                 }
             }
             if entries.len() > starts[keys.len()] as usize {
@@ -156,7 +156,7 @@ mod tests {
         perceptron.advance();
         let weights = perceptron.finish(2);
         assert_eq!(weights.keys, [7]);
-        let entries = [Entry { tag: 0, weight: 127 }, Entry { tag: 1, weight: -127 }];
+        let entries = [TagWeight { tag: 0, weight: 127 }, TagWeight { tag: 1, weight: -127 }];
         assert_eq!(weights.entries, entries);
     }
 }

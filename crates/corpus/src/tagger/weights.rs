@@ -8,7 +8,7 @@ pub struct Weights<const L: usize> {
     pub(super) keys: Vec<u32>,
     /// Where a feature's entries begin, and where those of the last one end.
     pub(super) starts: Vec<u32>,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<TagWeight>,
     /// For each key the start of its entries and, in the lowest bits, how many there are.
     table: KeyTable,
 }
@@ -20,7 +20,7 @@ pub const MAX_ENTRIES: usize = 1 << 25;
 
 /// What a feature says of one tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct TagWeight {
     /// Index of the tag, below `L`.
     pub tag: u8,
     /// For it or, if negative, against it.
@@ -33,7 +33,7 @@ pub type Scores<const L: usize> = [i16; L];
 impl<const L: usize> Weights<L> {
     /// Takes ascending keys, the start of each one's at most `L` entries (and the end of the last),
     /// and at most [`MAX_ENTRIES`] entries whose tags are below `L`.
-    pub fn new(keys: Vec<u32>, starts: Vec<u32>, entries: Vec<Entry>) -> Self {
+    pub fn new(keys: Vec<u32>, starts: Vec<u32>, entries: Vec<TagWeight>) -> Self {
         assert_eq!(keys.len() + 1, starts.len(), "one start for each key, and the last one's end");
         let mut table = KeyTable::with_capacity(keys.len());
         for (&key, span) in keys.iter().zip(starts.windows(2)) {

@@ -20,7 +20,7 @@ const IDS_AT_ONCE: usize = 1 << 26;
 
 /// A set in shards that is whole.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Merged {
+pub struct MergedSet {
     /// The plan, see [`Plan::hash`].
     pub plan: String,
     /// The program that merged it.
@@ -55,7 +55,7 @@ struct Line<'a> {
 ///
 /// # Errors
 /// [`Error::ShardsMissing`] unless all shards are built.
-pub fn merge(plan: &Plan, program: &Program, reporter: &dyn Reporter) -> Result<Merged> {
+pub fn merge(plan: &Plan, program: &Program, reporter: &dyn Reporter) -> Result<MergedSet> {
     let receipts = during(reporter, "check", plan.folder().display().to_string(), || check(plan))?;
     let mut receipts = receipts?;
     for folder in [questions::shards::FOLDER, FOLDER] {
@@ -89,7 +89,7 @@ pub fn merge(plan: &Plan, program: &Program, reporter: &dyn Reporter) -> Result<
         }
         sums += &format!("{}  {}\n", receipt.sha256, receipt.file);
     }
-    let merged = Merged {
+    let merged = MergedSet {
         plan: plan.hash().to_owned(),
         version: program.to_string(),
         shards: receipts.len(),

@@ -13,7 +13,7 @@ mod plan;
 mod receipt;
 mod shard;
 
-pub use merge::{MERGED, Merged, merge};
+pub use merge::{MERGED, MergedSet, merge};
 pub use plan::{PLAN, Plan, PlanOptions, PlannedBook, Shard, plan};
 pub use receipt::{Receipt, ShardBook};
 pub use shard::{ShardOutcome, build_shard};

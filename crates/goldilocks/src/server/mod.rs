@@ -325,7 +325,7 @@ pub fn estimated_tokens(
     let tokens = ids.iter().map(|&(index, _)| {
         let question =
             Control::apply_all(&options.controls, set.example(index).question, &mut buffers);
-        let tokens = servers::Filled::new(&question, settings.text, 0).estimated_tokens();
+        let tokens = servers::FilledQuestion::new(&question, settings.text, 0).estimated_tokens();
         match settings.scoring {
             Scoring::Choice => tokens / 10 * settings.rotations as u64,
             _ => tokens,

@@ -9,8 +9,8 @@ use base::Vocabulary;
 use models::{Concurrency, Model, Scorer, Scores};
 use questions::Question;
 use servers::{
-    Choice, Chosen, Error as ServerError, Filled, Probe, RequestOptions, Scoring, ServerSettings,
-    Transport, Usage, score_pieces,
+    ChoiceOutcome, Error as ServerError, FilledQuestion, MultipleChoice, Probe, RequestOptions,
+    Scoring, ServerSettings, Transport, Usage, score_pieces,
 };
 
 use super::details::{Detail, Details};
@@ -55,9 +55,9 @@ impl ServerCounts {
             counts.usage = counts.usage.plus(detail.usage);
             for reply in &detail.replies {
                 match reply.chosen {
-                    Chosen::Refused => counts.refused += 1,
-                    Chosen::Unparsable => counts.unparsable += 1,
-                    Chosen::Candidate(_) => {}
+                    ChoiceOutcome::Refused => counts.refused += 1,
+                    ChoiceOutcome::Unparsable => counts.unparsable += 1,
+                    ChoiceOutcome::Candidate(_) => {}
                 }
                 if let Some(letter) = reply.letter {
                     *counts.letters.entry(letter).or_default() += 1;
@@ -83,7 +83,7 @@ pub(super) struct ServerModel {
 impl ServerModel {
     /// The key of a question: what is asked, and for a chat in which order.
     pub(super) fn key(&self, question: &Question<'_>) -> String {
-        let key = Filled::new(question, self.settings.text, 0).key();
+        let key = FilledQuestion::new(question, self.settings.text, 0).key();
         match self.settings.scoring {
             Scoring::Choice => format!("{key}-{}-{}", self.settings.rotations, self.seed),
             _ => key,
@@ -135,7 +135,7 @@ impl ServerModel {
         cut: usize,
         slot: usize,
     ) -> Result<Detail, ServerError> {
-        let filled = Filled::new(question, self.settings.text, cut);
+        let filled = FilledQuestion::new(question, self.settings.text, cut);
         let n_slots = self.probe.server.n_slots.unwrap_or(usize::MAX).max(1);
         let options = RequestOptions { slot: slot % n_slots, may_cache: true };
         let protocol = self.probe.protocol.as_ref().expect("it scores by log-probabilities");
@@ -153,11 +153,11 @@ impl ServerModel {
     }
 
     fn choice(&self, question: &Question<'_>, cut: usize) -> Result<Detail, ServerError> {
-        let choice = Choice::new(&self.probe.server, self.seed, self.settings.rotations);
+        let choice = MultipleChoice::new(&self.probe.server, self.seed, self.settings.rotations);
         let (replies, usage) = choice.ask(&*self.transport, question, cut)?;
         let mut query = vec![0.0; question.candidates.len()];
         for reply in &replies {
-            if let Chosen::Candidate(place) = reply.chosen {
+            if let ChoiceOutcome::Candidate(place) = reply.chosen {
                 query[place] += 1.0 / replies.len() as f64;
             }
         }
@@ -176,7 +176,7 @@ impl ServerModel {
     fn check_budget(&self, question: &Question<'_>) -> Result<()> {
         let Some(budget) = self.budget else { return Ok(()) };
         let used = self.lock().usage.tokens();
-        let needed = Filled::new(question, self.settings.text, 0).estimated_tokens();
+        let needed = FilledQuestion::new(question, self.settings.text, 0).estimated_tokens();
         let needed = if self.probe.protocol.is_some() {
             needed
         } else {

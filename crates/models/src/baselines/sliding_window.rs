@@ -25,15 +25,15 @@ pub(crate) const METHOD: Method = Method {
     settings: &[],
     sources: &[sources::WORDS, sources::BASELINES],
     trains_by_epochs: false,
-    train: |_, _| Ok(Arc::new(SLIDER)),
-    load: |_| Ok(Arc::new(SLIDER)),
+    train: |_, _| Ok(Arc::new(SLIDING_WINDOW)),
+    load: |_| Ok(Arc::new(SLIDING_WINDOW)),
 };
 
-const SLIDER: Untrained = Untrained(|words| PerQuestion::boxed(Slider(words)));
+const SLIDING_WINDOW: Untrained = Untrained(|words| PerQuestion::boxed(SlidingWindow(words)));
 
-struct Slider(Lowercase);
+struct SlidingWindow(Lowercase);
 
-impl ScoreQuestion for Slider {
+impl ScoreQuestion for SlidingWindow {
     type Buffers = ();
 
     fn score(&self, question: &Question<'_>, (): &mut ()) -> Vec<f32> {
@@ -118,13 +118,13 @@ mod tests {
         // Windows of three words: fox has `the fox saw`, hen `saw the hen`, the others `saw the` with
         // fox or hen. Counts: the 3, hen 2, fox 1, saw 1.
         let [the, hen, once] = [3.0, 2.0, 1.0].map(|count: f64| (1.0 + 1.0 / count).ln() as f32);
-        let scores = score(&Arc::new(SLIDER), &set.example(0).question);
+        let scores = score(&Arc::new(SLIDING_WINDOW), &set.example(0).question);
         let expected = [the + once + once, once + the + hen, once + the, once + the];
         for (score, expected) in scores.iter().zip(expected) {
             assert!((score - expected).abs() < 1e-6, "{scores:?}");
         }
         assert_eq!(scores[2], scores[3], "a tie is exact");
-        let spans = explain(&Arc::new(SLIDER), &set.example(0).question).spans;
+        let spans = explain(&Arc::new(SLIDING_WINDOW), &set.example(0).question).spans;
         assert_eq!((spans[0].words.clone(), spans[0].weight), (0..3, scores[0]));
     }
 
@@ -152,7 +152,7 @@ mod tests {
                 text.split_whitespace().map(str::to_lowercase).collect()
             };
             let (text, query) = (words(&context.join(" ")), words(&query));
-            for (name, score) in names.iter().zip(score(&Arc::new(SLIDER), &question)) {
+            for (name, score) in names.iter().zip(score(&Arc::new(SLIDING_WINDOW), &question)) {
                 let expected =
                     by_definition(&text, &query, question.blank, &name.to_lowercase());
                 prop_assert!((f64::from(score) - expected).abs() < 1e-6, "{score} {expected}");

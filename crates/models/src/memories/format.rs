@@ -6,7 +6,7 @@ use questions::{Question, Sentences};
 
 use crate::Result;
 use crate::memories::windows::{
-    Encoding, KnownWords, Layout, Memories, Unit, WindowsAround, with_middle,
+    Encoding, KnownWords, Layout, Memories, MemoryUnit, WindowsAround, with_middle,
 };
 
 /// Which parts of a question are phrases.
@@ -175,7 +175,7 @@ pub(crate) fn windows(
     encoding: Encoding,
     max_memories: Option<usize>,
 ) -> Result<Layout> {
-    let (window, unit) = (with_middle(window)?, Unit::Windows);
+    let (window, unit) = (with_middle(window)?, MemoryUnit::Windows);
     Ok(Layout { window, encoding, unit, max_memories, dictionary_rows: 0 })
 }
 

@@ -149,7 +149,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::{one_question, texts};
-    use crate::memories::windows::{Encoding, KnownWords, Layout, Unit, WindowsAround};
+    use crate::memories::windows::{Encoding, KnownWords, Layout, MemoryUnit, WindowsAround};
     use crate::words::lowercase::Lowercase;
 
     proptest! {
@@ -162,7 +162,7 @@ mod tests {
             let layout = Layout {
                 window: 5,
                 encoding: Encoding::Positions,
-                unit: Unit::Windows,
+                unit: MemoryUnit::Windows,
                 max_memories: None,
                 dictionary_rows: rows.len(),
             };

@@ -55,7 +55,7 @@ pub(crate) enum Encoding {
 /// What is remembered of a mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Unit {
+pub(crate) enum MemoryUnit {
     /// The window of words around it; the query is the window around the blank.
     Windows,
     /// The sentence that it is in, as a bag of words; the query is the whole query.
@@ -79,7 +79,7 @@ pub(crate) struct Layout {
     /// How they become rows.
     pub encoding: Encoding,
     /// What is remembered of a mention.
-    pub unit: Unit,
+    pub unit: MemoryUnit,
     /// n: how many memories there are at most: those nearest to the query; none: all.
     pub max_memories: Option<usize>,
     /// d: the rows of one dictionary.
@@ -89,14 +89,14 @@ pub(crate) struct Layout {
 impl Layout {
     /// How many rows the table of embeddings has.
     pub fn n_rows(&self) -> usize {
-        let is_bag = self.encoding == Encoding::Bag || self.unit == Unit::Sentences;
+        let is_bag = self.encoding == Encoding::Bag || self.unit == MemoryUnit::Sentences;
         if is_bag { self.dictionary_rows } else { self.window * self.dictionary_rows }
     }
 
     /// The rows of the dictionary for the middle of a window, where there is one.
     pub fn middle_rows(&self) -> Range<usize> {
         match (self.encoding, self.unit) {
-            (Encoding::Positions, Unit::Windows) => {
+            (Encoding::Positions, MemoryUnit::Windows) => {
                 self.half() * self.dictionary_rows..(self.half() + 1) * self.dictionary_rows
             }
             _ => 0..0,
@@ -106,11 +106,11 @@ impl Layout {
     /// The stretch of the context's running text that is remembered of a mention.
     pub fn words_of(&self, question: &Question<'_>, instance: usize) -> Range<usize> {
         match self.unit {
-            Unit::Windows => {
+            MemoryUnit::Windows => {
                 let n_words = question.context.words().len();
                 instance.saturating_sub(self.half())..n_words.min(instance + self.half() + 1)
             }
-            Unit::Sentences => {
+            MemoryUnit::Sentences => {
                 let mut start = 0;
                 for sentence in question.context {
                     if instance < start + sentence.len() {
@@ -127,11 +127,11 @@ impl Layout {
     pub fn words_of_query(&self, question: &Question<'_>) -> Range<usize> {
         let end = question.query.len();
         match self.unit {
-            Unit::Windows => {
+            MemoryUnit::Windows => {
                 question.blank.saturating_sub(self.half())
                     ..end.min(question.blank + self.half() + 1)
             }
-            Unit::Sentences => 0..end,
+            MemoryUnit::Sentences => 0..end,
         }
     }
 
@@ -220,8 +220,8 @@ impl Memories {
         self.ends.clear();
         self.query.clear();
         match layout.unit {
-            Unit::Windows => self.cut_windows(question, words, layout),
-            Unit::Sentences => self.take_sentences(question, words),
+            MemoryUnit::Windows => self.cut_windows(question, words, layout),
+            MemoryUnit::Sentences => self.take_sentences(question, words),
         }
     }
 
@@ -316,7 +316,7 @@ mod tests {
         rows.iter().map(word).collect::<Vec<_>>().join(" ")
     }
 
-    fn layout(set: &QuestionSet, window: usize, encoding: Encoding, unit: Unit) -> Layout {
+    fn layout(set: &QuestionSet, window: usize, encoding: Encoding, unit: MemoryUnit) -> Layout {
         let dictionary_rows = set.vocabulary().len();
         Layout { window, encoding, unit, max_memories: None, dictionary_rows }
     }
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn windows_reach_over_sentences_and_end_in_padding() {
         let set = one_question(&["Fox saw", "the hen"], "saw XXXXX .", &["hen", "fox", "owl"]);
-        let mut layout = layout(&set, 3, Encoding::Positions, Unit::Windows);
+        let mut layout = layout(&set, 3, Encoding::Positions, MemoryUnit::Windows);
         let d = layout.dictionary_rows;
         let memories = read(&set, &layout, WindowsAround::Candidates);
         assert_eq!((&memories.candidates[..], &memories.instances[..]), (&[1, 0][..], &[0, 3][..]));
@@ -349,7 +349,7 @@ mod tests {
     fn a_sentence_is_remembered_for_each_mention_in_it() {
         let set =
             one_question(&["hen and Fox .", "", "the", "a fox"], "XXXXX ran", &["fox", "hen"]);
-        let layout = layout(&set, 3, Encoding::Positions, Unit::Sentences);
+        let layout = layout(&set, 3, Encoding::Positions, MemoryUnit::Sentences);
         let memories = read(&set, &layout, WindowsAround::Candidates);
         let texts: Vec<String> = (0..memories.len())
             .map(|memory| words(&set, memories.rows(memory), layout.dictionary_rows))
@@ -371,7 +371,7 @@ mod tests {
             let names: Vec<&str> = candidates.iter().map(String::as_str).collect();
             let set = one_question(&lines, &query, &names);
             let encoding = if is_bag { Encoding::Bag } else { Encoding::Positions };
-            let layout = layout(&set, 2 * half + 1, encoding, Unit::Windows);
+            let layout = layout(&set, 2 * half + 1, encoding, MemoryUnit::Windows);
             let memories = read(&set, &layout, WindowsAround::Candidates);
             let lower = |text: &str| text.to_lowercase();
             let text: Vec<&str> = lines.iter().flat_map(|line| line.split_whitespace()).collect();

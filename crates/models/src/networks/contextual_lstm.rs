@@ -110,7 +110,7 @@ impl NetworkFamily for Config {
     fn reads(&self, context: Vec<u32>, cloze: Cloze) -> Cloze {
         // In running text the end of the last sentence before is not attended to.
         let attended = context.strip_suffix(&[END]).unwrap_or(&context).to_vec();
-        let read = if self.burn_in { family::burnt_in(context, cloze) } else { cloze };
+        let read = if self.burn_in { family::with_burn_in(context, cloze) } else { cloze };
         Cloze { context: attended, ..read }
     }
 }
@@ -221,9 +221,9 @@ mod tests {
     fn a_question_is_read_with_its_context_or_alone() {
         let cloze = Cloze { before: vec![END, 4], after: vec![5, END], ..Cloze::default() };
         let reads = |texts: &[&str]| config(texts).reads(vec![1, 2, END, 3, END], cloze.clone());
-        let (burnt_in, alone) = (reads(&["burn_in=true"]), reads(&[]));
-        assert_eq!(burnt_in.before, [END, 1, 2, END, 3, END, 4]);
+        let (with_burn_in, alone) = (reads(&["burn_in=true"]), reads(&[]));
+        assert_eq!(with_burn_in.before, [END, 1, 2, END, 3, END, 4]);
         assert_eq!(alone.before, [END, 4]);
-        assert_eq!((burnt_in.context, alone.context), (vec![1, 2, END, 3], vec![1, 2, END, 3]));
+        assert_eq!((with_burn_in.context, alone.context), (vec![1, 2, END, 3], vec![1, 2, END, 3]));
     }
 }

@@ -114,7 +114,7 @@ pub(crate) fn context_of(question: &Question<'_>, tokens: &Tokens) -> Vec<u32> {
 }
 
 /// A text with the context before it, as running text.
-pub(crate) fn burnt_in(context: Vec<u32>, cloze: Cloze) -> Cloze {
+pub(crate) fn with_burn_in(context: Vec<u32>, cloze: Cloze) -> Cloze {
     let before = [&cloze.before[..1], &context, &cloze.before[1..]].concat();
     Cloze { before, ..cloze }
 }

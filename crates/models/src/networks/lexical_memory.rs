@@ -85,7 +85,7 @@ impl NetworkFamily for Config {
 
     // §3.1: the context and the query are one sequence of words.
     fn reads(&self, context: Vec<u32>, cloze: Cloze) -> Cloze {
-        family::burnt_in(context, cloze)
+        family::with_burn_in(context, cloze)
     }
 }
 

@@ -103,7 +103,7 @@ impl<const READS_CONTEXT: bool> NetworkFamily for Lstm<READS_CONTEXT> {
 
     // §4.4, burn in: the context is read like any text before the query.
     fn reads(&self, context: Vec<u32>, cloze: Cloze) -> Cloze {
-        if READS_CONTEXT { family::burnt_in(context, cloze) } else { cloze }
+        if READS_CONTEXT { family::with_burn_in(context, cloze) } else { cloze }
     }
 }
 

@@ -10,7 +10,7 @@ use serde::Deserialize;
 /// When and how the model is updated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Rule {
+pub(crate) enum UpdateRule {
     /// Always: cross-entropy of m̃ against the memories of other candidates.
     Softmax,
     /// «If m_o1 happens to be different from m̃, then the model is updated.»
@@ -21,7 +21,7 @@ pub(crate) enum Rule {
 ///
 /// `is_answer` returns for each memory whether it is about the answer; `supporting` is m̃.
 pub(crate) fn loss<R: Real>(
-    rule: Rule,
+    rule: UpdateRule,
     scores: &[R],
     is_answer: impl Fn(usize) -> bool,
     supporting: usize,
@@ -31,7 +31,7 @@ pub(crate) fn loss<R: Real>(
     let counts = |memory: usize| memory == supporting || !is_answer(memory);
     let highest = highest(scores, counts).expect("the supporting memory counts");
     // Chosen: the paper names no loss for this update; cross-entropy, as in the other rule.
-    if rule == Rule::WhenWrong && highest == supporting {
+    if rule == UpdateRule::WhenWrong && highest == supporting {
         return R::ZERO;
     }
     let mut total = R::ZERO;

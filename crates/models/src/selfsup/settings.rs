@@ -9,9 +9,9 @@ use crate::learning::options::{
 };
 use crate::learning::weights_file::SavedAs;
 use crate::memories::windows::{
-    ENCODING, Encoding, Layout, MAX_MEMORIES, Unit, WINDOW, with_middle,
+    ENCODING, Encoding, Layout, MAX_MEMORIES, MemoryUnit, WINDOW, with_middle,
 };
-use crate::selfsup::loss::Rule;
+use crate::selfsup::loss::UpdateRule;
 use crate::selfsup::support::{SUPPORT, Support};
 use crate::words::dictionary::Dictionary;
 use crate::{Result, Setting, Settings};
@@ -64,12 +64,12 @@ pub(crate) struct Config {
     pub dim: usize,
     window: usize,
     encoding: Encoding,
-    unit: Unit,
+    unit: MemoryUnit,
     max_memories: Option<usize>,
     time: bool,
     time_scale: f64,
     pub soft_weighting: bool,
-    pub update: Rule,
+    pub update: UpdateRule,
     pub support: Support,
     pub init: f64,
     pub optimiser: Optimiser,

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use crate::Training;
     use crate::fixture::{TestQuestion, set_of};
-    use crate::memories::windows::{Encoding, KnownWords, Layout, Unit, WindowsAround};
+    use crate::memories::windows::{Encoding, KnownWords, Layout, MemoryUnit, WindowsAround};
     use crate::words::lowercase::Lowercase;
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
         let layout = Layout {
             window: 3,
             encoding: Encoding::Positions,
-            unit: Unit::Windows,
+            unit: MemoryUnit::Windows,
             max_memories: None,
             dictionary_rows: dictionary.n_rows(),
         };

@@ -123,7 +123,7 @@ impl Examples<'_> {
     }
 }
 
-type OfPart = fn(&PartialBatch<f32>) -> &Gradient<f32>;
+type GradientOf = fn(&PartialBatch<f32>) -> &Gradient<f32>;
 
 struct SelfSupervised<'a> {
     model: &'a mut WindowMemory,
@@ -166,13 +166,14 @@ impl Learner for SelfSupervised<'_> {
         });
         let step = -batch.learning_rate as f32;
         let done = &parts[..n_parts];
-        let follow = |table: &mut Table<f32>, squares: Option<&mut Table<f32>>, of_part: OfPart| {
-            let gradients: Vec<&Gradient<f32>> = done.iter().map(of_part).collect();
-            match squares {
-                None => apply(table, step, &gradients),
-                Some(squares) => apply_adagrad(table, squares, step, &gradients),
-            }
-        };
+        let follow =
+            |table: &mut Table<f32>, squares: Option<&mut Table<f32>>, of_part: GradientOf| {
+                let gradients: Vec<&Gradient<f32>> = done.iter().map(of_part).collect();
+                match squares {
+                    None => apply(table, step, &gradients),
+                    Some(squares) => apply_adagrad(table, squares, step, &gradients),
+                }
+            };
         let [of_embeddings, of_decode] = match &mut self.squares {
             None => [None, None],
             Some(squares) => squares.each_mut().map(Some),
@@ -217,7 +218,7 @@ impl SelfSupervised<'_> {
             let negatives = self.negatives.get(stream);
             frequencies.draw(row, self.model.config.negatives, negatives, &mut part.drawn);
         }
-        let choice = Choice {
+        let choice = SupportChoice {
             inverse: self.inverse.as_ref(),
             rng: (self.model.config.support == Support::Random).then(|| self.supports.get(stream)),
             answer: first.expect("the answer is its own form") as u16,
@@ -228,7 +229,7 @@ impl SelfSupervised<'_> {
 }
 
 /// How the supporting memory of a question is chosen.
-struct Choice<'a> {
+struct SupportChoice<'a> {
     inverse: Option<&'a InverseFrequencies>,
     /// Where it is drawn at random.
     rng: Option<ChaCha8Rng>,
@@ -278,7 +279,7 @@ impl<R: Real> PartialBatch<R> {
     fn learn(
         &mut self,
         config: &Config,
-        choice: &Choice<'_>,
+        choice: &SupportChoice<'_>,
         embeddings: &Table<R>,
         decode: Option<&Table<R>>,
     ) {
@@ -335,7 +336,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::{one_question, texts};
-    use crate::memories::windows::{Encoding, Layout, Unit};
+    use crate::memories::windows::{Encoding, Layout, MemoryUnit};
     use crate::selfsup::methods::{ALL_TARGETS, METHOD};
     use crate::{Method, Settings};
 
@@ -360,7 +361,7 @@ mod tests {
             let layout = Layout {
                 window: 3,
                 encoding,
-                unit: Unit::Windows,
+                unit: MemoryUnit::Windows,
                 max_memories: None,
                 dictionary_rows,
             };
@@ -384,7 +385,7 @@ mod tests {
         }
 
         fn loss(&mut self, embeddings: &Table<f64>, decode: &Table<f64>) -> f64 {
-            let choice = Choice { inverse: None, rng: None, answer: 0 };
+            let choice = SupportChoice { inverse: None, rng: None, answer: 0 };
             self.part.clear();
             let decode = self.has_targets.then_some(decode);
             self.part.learn(&self.config, &choice, embeddings, decode);

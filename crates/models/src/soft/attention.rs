@@ -18,7 +18,7 @@ pub(crate) struct Memories<R> {
 }
 
 /// What was computed on the way from q¹ to q^{K+1}.
-pub(crate) struct Read<R> {
+pub(crate) struct AttentionPass<R> {
     /// q¹ … q^{K+1}.
     pub states: Vec<Vec<R>>,
     /// c_iᵀq^k of each hop, with the time feature.
@@ -27,7 +27,7 @@ pub(crate) struct Read<R> {
     pub attention: Vec<Vec<R>>,
 }
 
-impl<R> Read<R> {
+impl<R> AttentionPass<R> {
     /// q^{K+1}.
     pub fn last(&self) -> &[R] {
         self.states.last().expect("q¹ is always there")
@@ -47,10 +47,10 @@ impl<R: Real> Memories<R> {
     ///
     /// # Shapes
     /// `between_hops` H: p × p; `query` q¹: p.
-    pub fn read(&self, between_hops: &Table<R>, query: Vec<R>, hops: usize) -> Read<R> {
+    pub fn read(&self, between_hops: &Table<R>, query: Vec<R>, hops: usize) -> AttentionPass<R> {
         let dim = query.len();
         let (attention, matches) = (Vec::with_capacity(hops), Vec::with_capacity(hops));
-        let mut read = Read { states: vec![query], matches, attention };
+        let mut read = AttentionPass { states: vec![query], matches, attention };
         for _ in 0..hops {
             let state = read.last();
             // Eq. (1), with the time feature of §3.1 in the match.
@@ -78,7 +78,7 @@ impl<R: Real> Memories<R> {
     pub fn backward(
         &self,
         between_hops: &Table<R>,
-        read: &Read<R>,
+        read: &AttentionPass<R>,
         last: Vec<R>,
         clip: R,
     ) -> (Vec<HopGradient<R>>, Vec<R>) {

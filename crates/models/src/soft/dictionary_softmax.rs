@@ -33,7 +33,7 @@ pub(crate) struct Decoding<'a, R> {
     pub answers: &'a [u32],
 }
 
-/// U on its way down.
+/// U during a step of descent.
 pub(crate) struct Decode<'a, R> {
     /// The rows of U, d × p.
     pub rows: &'a mut [R],

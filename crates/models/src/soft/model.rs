@@ -20,7 +20,7 @@ use crate::learning::weights_file::{self, SavedAs};
 use crate::memories::composition::Composition;
 use crate::memories::format::{Format, Phrases};
 use crate::memories::windows::{KnownWords, Memories};
-use crate::soft::attention::Read;
+use crate::soft::attention::AttentionPass;
 use crate::soft::dictionary_softmax::Output;
 use crate::soft::network::{Batch, Network, Shape, no_squares};
 use crate::soft::settings::{FitConfig, Loss};
@@ -325,7 +325,7 @@ impl Answers<'_> {
 
     fn explain(&self, question: &Question<'_>, windows: &mut Memories) -> Explanation {
         let phrases = self.format.read(question, &self.words, windows);
-        let Read { attention, matches, .. } = self.network.read(&phrases);
+        let AttentionPass { attention, matches, .. } = self.network.read(&phrases);
         let origins = self.format.origins(question, &self.words);
         // An empty sentence is a memory, but there is nothing to be seen of it.
         let seen = origins.into_iter().enumerate().filter(|(_, origin)| !origin.words.is_empty());

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::memories::composition::Composition;
 use crate::memories::format::Phrases;
-use crate::soft::attention::{Memories, Read};
+use crate::soft::attention::{AttentionPass, Memories};
 use crate::soft::candidate_softmax;
 use crate::soft::dictionary_softmax::{Decode, Decoding, Output};
 use crate::soft::tables::PerTable;
@@ -51,10 +51,10 @@ pub(crate) struct Network<R: Real> {
     pub squares: PerTable<Table<R>>,
 }
 
-/// A question on its way.
-struct Passage<R> {
+/// A question after its forward pass.
+struct ForwardPass<R> {
     memories: Memories<R>,
-    read: Read<R>,
+    read: AttentionPass<R>,
 }
 
 /// The gradients of some questions of a mini-batch.
@@ -64,7 +64,7 @@ struct PartialGradients<R> {
     between_hops: Gradient<R>,
 }
 
-type OfPart<R> = fn(&PartialGradients<R>) -> &Gradient<R>;
+type GradientOf<R> = fn(&PartialGradients<R>) -> &Gradient<R>;
 
 /// A mini-batch: questions as phrases with the rows of their answers in U.
 #[derive(Clone, Copy)]
@@ -119,11 +119,11 @@ impl<R: Real> Network<R> {
     }
 
     /// From phrases to q^{K+1}, and the attention of each hop.
-    pub fn read(&self, phrases: &Phrases) -> Read<R> {
+    pub fn read(&self, phrases: &Phrases) -> AttentionPass<R> {
         self.forward(phrases).read
     }
 
-    fn forward(&self, phrases: &Phrases) -> Passage<R> {
+    fn forward(&self, phrases: &Phrases) -> ForwardPass<R> {
         let Shape { dim, hops, composition, time_scale, .. } = self.shape;
         // §3.2, embedding of the query: q = A φ(q).
         let mut query = vec![R::ZERO; dim];
@@ -141,18 +141,18 @@ impl<R: Real> Network<R> {
             composition.embed(&self.tables.embed_out, rows, value);
         }
         let read = memories.read(&self.tables.between_hops, query, hops);
-        Passage { memories, read }
+        ForwardPass { memories, read }
     }
 
     fn backward(
         &self,
         phrases: &Phrases,
-        passage: &Passage<R>,
+        passage: &ForwardPass<R>,
         last: Vec<R>,
         part: &mut PartialGradients<R>,
     ) {
         let composition = self.shape.composition;
-        let Passage { memories, read } = passage;
+        let ForwardPass { memories, read } = passage;
         let clip = R::from_f64(self.shape.clip);
         let (hops, query) = memories.backward(&self.tables.between_hops, read, last, clip);
         for (hop, passed) in (0..self.shape.hops).rev().zip(&hops) {
@@ -187,7 +187,7 @@ impl<R: Real> Network<R> {
     ) -> f64 {
         let Shape { dim, words, .. } = self.shape;
         let questions = batch.questions;
-        let passages: Vec<Passage<R>> =
+        let passages: Vec<ForwardPass<R>> =
             questions.par_iter().map(|phrases| self.forward(phrases)).collect();
         let states: Vec<R> =
             passages.iter().flat_map(|passage| passage.read.last()).copied().collect();
@@ -226,7 +226,7 @@ impl<R: Real> Network<R> {
                 part
             })
             .collect();
-        let follow = |table: &mut Table<R>, squares: &mut Table<R>, gradient: OfPart<R>| {
+        let follow = |table: &mut Table<R>, squares: &mut Table<R>, gradient: GradientOf<R>| {
             let gradients: Vec<&Gradient<R>> = parts.iter().map(gradient).collect();
             match squares.rows() {
                 0 => apply(table, -rate, &gradients),

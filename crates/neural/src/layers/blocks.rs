@@ -11,7 +11,7 @@ use crate::weights::Initial;
 pub struct BlockShape {
     /// Numbers of the stream at a place.
     pub width: usize,
-    /// Heads of attention.
+    /// The number of attention heads.
     pub heads: usize,
     /// Numbers of a query, a key or a value.
     pub head_dim: usize,

@@ -315,7 +315,7 @@ mod tests {
     use numerics::device::Cpu;
 
     use super::*;
-    use crate::gradients::{some_numbers, weighed, worst_gradient_error};
+    use crate::gradients::{some_numbers, weighted_sum, worst_gradient_error};
 
     const DIM: usize = 3;
 
@@ -376,7 +376,7 @@ mod tests {
                 let below = (read.all(), gradient.all_mut());
                 layer.backward(weights, gradients, below, &mut buffers);
                 device.copy(states.of_mut(gradients), gradient.all());
-                weighed(&joined, &above)
+                weighted_sum(&joined, &above)
             });
             assert!(worst < 1e-6, "{order:?}, {merge:?}: {worst}");
         }

@@ -325,7 +325,7 @@ mod tests {
     use numerics::device::Cpu;
 
     use super::*;
-    use crate::gradients::{some_numbers, weighed, worst_gradient_error};
+    use crate::gradients::{some_numbers, weighted_sum, worst_gradient_error};
 
     /// Two runs, of which the second has a memory too few; single words, and three words that share theirs.
     #[test]
@@ -346,7 +346,7 @@ mod tests {
                 let mut gradient = device.upload(&factors).unwrap();
                 layer.backward(weights, gradients, gradient.all_mut(), &mut buffers);
                 layer.embed_backward(&device, gradients, &buffers);
-                weighed(&outputs, &factors)
+                weighted_sum(&outputs, &factors)
             });
             assert!(worst < 1e-6, "runs of {length}: {worst}");
         }

@@ -182,7 +182,7 @@ mod tests {
     use numerics::device::Cpu;
 
     use super::*;
-    use crate::gradients::{some_numbers, weighed, worst_gradient_error};
+    use crate::gradients::{some_numbers, weighted_sum, worst_gradient_error};
 
     /// Three steps of two streams, in one of which a text begins at the second step, from states that are
     /// not 0; the inputs are a parameter, so that their gradient is checked too.
@@ -210,7 +210,7 @@ mod tests {
             let mut gradient = device.zeros(24).unwrap();
             layer.backward_inputs(weights, &buffers, gradient.all_mut());
             device.copy(inputs.of_mut(gradients), gradient.all());
-            weighed(&device.read(buffers.trace.outputs.all()).unwrap(), &factors)
+            weighted_sum(&device.read(buffers.trace.outputs.all()).unwrap(), &factors)
         });
         assert!(worst < 1e-6, "{worst}");
     }

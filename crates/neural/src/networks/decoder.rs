@@ -21,7 +21,7 @@ use crate::weights::{Initial, Plan, Weights};
 pub struct DecoderConfig {
     /// Pieces in the vocabulary.
     pub n_pieces: usize,
-    /// Blocks.
+    /// The number of blocks.
     pub layers: usize,
     /// Their shape; `head_dim` is even.
     pub block: BlockShape,
@@ -97,7 +97,7 @@ struct Learning<A> {
 }
 
 impl Decoder {
-    /// Plans a network.
+    /// Plans the parameters of a network of this shape.
     pub fn new(config: DecoderConfig) -> Self {
         let DecoderConfig { n_pieces, layers, block: shape, .. } = config;
         let mut plan = Plan::default();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rand::seq::SliceRandom;
 use sha2::{Digest, Sha256};
 
-use crate::{At, Error, LineError, Result, Split};
+use crate::{Error, LineError, Location, Result, Split};
 use base::seeds::{Use, generator};
 
 /// A file of splits: lines `split TAB file name`, with further columns and a header line if it likes.
@@ -43,7 +43,7 @@ impl SplitFile {
         for (index, row) in text.lines().enumerate().filter(|(_, row)| !row.trim().is_empty()) {
             let line = index + 1;
             let malformed =
-                |error| Error::Malformed { path: path.to_owned(), at: At::Line(line), error };
+                |error| Error::Malformed { path: path.to_owned(), at: Location::Line(line), error };
             let mut columns = row.split('\t').map(str::trim);
             let split = columns.next().and_then(Split::from_code);
             let book = columns.next().map(book_name).filter(|name| !name.is_empty());

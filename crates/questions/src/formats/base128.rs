@@ -9,7 +9,7 @@ use std::ops::Range;
 pub struct DecodeError(pub(crate) &'static str);
 
 /// Appends a number in one to five bytes.
-pub(crate) fn put(bytes: &mut Vec<u8>, mut number: usize) {
+pub(crate) fn push_number(bytes: &mut Vec<u8>, mut number: usize) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -19,11 +19,11 @@ pub(crate) fn put(bytes: &mut Vec<u8>, mut number: usize) {
 
 /// Appends a text and its length.
 pub(crate) fn put_text(bytes: &mut Vec<u8>, text: &str) {
-    put(bytes, text.len());
+    push_number(bytes, text.len());
     bytes.extend_from_slice(text.as_bytes());
 }
 
-/// Reads what [`put`] wrote; never past the end.
+/// Reads what [`push_number`] wrote; never past the end.
 pub(crate) struct Cursor<'a> {
     rest: &'a [u8],
 }
@@ -94,7 +94,7 @@ mod tests {
             (u32::MAX as usize, &[0xff, 0xff, 0xff, 0xff, 0x0f]),
         ] {
             let mut bytes = Vec::new();
-            put(&mut bytes, number);
+            push_number(&mut bytes, number);
             assert_eq!(bytes, expected);
             let mut cursor = Cursor::new(&bytes);
             assert_eq!((cursor.number(), cursor.end()), (Ok(number), Ok(())));

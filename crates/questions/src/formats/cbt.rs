@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::error::LineError;
-use crate::error::{At, Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::formats::assemble::{Assembler, Fields, NotUtf8};
 use crate::formats::sentence;
 use crate::{EmptyFields, OpenOptions, QuestionSet, Warnings};
@@ -38,8 +38,11 @@ pub fn read(
     loop {
         let question = lines.next_question().map_err(|error| error.at(path, lines.line))?;
         let Some(question) = question else { return Ok(assembler.finish()) };
-        let error =
-            |line, error| Error::Malformed { path: path.to_owned(), at: At::Line(line), error };
+        let error = |line, error| Error::Malformed {
+            path: path.to_owned(),
+            at: Location::Line(line),
+            error,
+        };
         let sentences: Vec<&[u8]> =
             question.sentences.iter().map(|range| &lines.text[range.clone()]).collect();
         let query_line = question.first_line + sentences.len();
@@ -101,7 +104,7 @@ impl ReadError {
     fn at(self, path: &Path, line: usize) -> Error {
         let path = path.to_owned();
         match self {
-            ReadError::Line(error) => Error::Malformed { path, at: At::Line(line), error },
+            ReadError::Line(error) => Error::Malformed { path, at: Location::Line(line), error },
             ReadError::Io(cause) => Error::Read { path, cause },
         }
     }

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::error::{Error, LineError, Result};
-use crate::formats::base128::{Cursor, DecodeError, put, put_text};
+use crate::formats::base128::{Cursor, DecodeError, push_number, put_text};
 use crate::formats::output::{write_file, write_folder};
 use crate::{
     BLANK, BookText, EmptyFields, Example, NewQuestion, OpenOptions, Question, QuestionSet, Split,
@@ -214,18 +214,18 @@ fn decode_ids(set: &mut QuestionSet, bytes: &[u8], kept: &[bool]) -> Result<(), 
 
 fn encode_text(set: &QuestionSet) -> Vec<u8> {
     let mut bytes = Vec::new();
-    put(&mut bytes, set.vocabulary().len());
+    push_number(&mut bytes, set.vocabulary().len());
     set.vocabulary().iter().for_each(|word| put_text(&mut bytes, word));
-    put(&mut bytes, set.n_sentences());
+    push_number(&mut bytes, set.n_sentences());
     for sentence in 0..set.n_sentences() {
         put_words(&mut bytes, set.sentence(sentence));
     }
-    put(&mut bytes, set.books().len());
+    push_number(&mut bytes, set.books().len());
     for book in set.books() {
         put_text(&mut bytes, &book.name);
-        put(&mut bytes, code_of(book.split, &Split::ALL));
-        put(&mut bytes, book.sentences.start);
-        put(&mut bytes, book.sentences.len());
+        push_number(&mut bytes, code_of(book.split, &Split::ALL));
+        push_number(&mut bytes, book.sentences.start);
+        push_number(&mut bytes, book.sentences.len());
     }
     bytes
 }
@@ -258,22 +258,22 @@ fn decode_text(bytes: &[u8]) -> Result<QuestionSet, DecodeError> {
 
 fn encode_questions(set: &QuestionSet, empty_fields: &EmptyFields) -> Vec<u8> {
     let mut bytes = Vec::new();
-    put(&mut bytes, set.len());
+    push_number(&mut bytes, set.len());
     for (index, example) in set.examples().enumerate() {
         let context = set.context(index);
-        put(&mut bytes, code_of(example.class, &WordClass::ALL));
-        put(&mut bytes, code_of(example.split, &Split::ALL));
-        put(&mut bytes, set.book(index).map_or(0, |book| book + 1));
-        put(&mut bytes, context.start);
-        put(&mut bytes, context.len());
+        push_number(&mut bytes, code_of(example.class, &WordClass::ALL));
+        push_number(&mut bytes, code_of(example.split, &Split::ALL));
+        push_number(&mut bytes, set.book(index).map_or(0, |book| book + 1));
+        push_number(&mut bytes, context.start);
+        push_number(&mut bytes, context.len());
         if query_follows_context(set, context.end, &example) {
-            put(&mut bytes, example.question.blank + 1);
+            push_number(&mut bytes, example.question.blank + 1);
         } else {
-            put(&mut bytes, 0);
+            push_number(&mut bytes, 0);
             put_words(&mut bytes, example.question.query);
         }
         put_words(&mut bytes, example.question.candidates);
-        put(&mut bytes, example.answer.map_or(0, |answer| answer + 1));
+        push_number(&mut bytes, example.answer.map_or(0, |answer| answer + 1));
         if empty_fields.is_empty() {
             put_text(&mut bytes, "");
         } else {
@@ -358,8 +358,8 @@ fn words_of<'s>(set: &'s QuestionSet, words: &[WordId]) -> Vec<&'s str> {
 }
 
 fn put_words(bytes: &mut Vec<u8>, words: &[WordId]) {
-    put(bytes, words.len());
-    words.iter().for_each(|word| put(bytes, word.index()));
+    push_number(bytes, words.len());
+    words.iter().for_each(|word| push_number(bytes, word.index()));
 }
 
 fn take_words(

@@ -20,7 +20,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::error::LineError;
-use crate::error::{At, Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::formats::assemble::{Assembler, Fields};
 use crate::formats::json::{Kind, parse};
 use crate::formats::sentence;
@@ -143,7 +143,7 @@ pub fn read(
         };
         result.map_err(|error| Error::Malformed {
             path: path.to_owned(),
-            at: At::Line(line),
+            at: Location::Line(line),
             error,
         })?;
     }

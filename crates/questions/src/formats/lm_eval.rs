@@ -16,7 +16,7 @@ use base::WordClass;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::filled::{Filled, TextForm};
+use crate::filled::{FilledQuestion, TextForm};
 use crate::formats::output::write_file;
 use crate::{QuestionSet, Split};
 
@@ -103,7 +103,7 @@ fn line(
         what: format!("question {id}"),
         missing: "answer",
     })?;
-    let filled = Filled::new(&example.question, TextForm::Plain, 0);
+    let filled = FilledQuestion::new(&example.question, TextForm::Plain, 0);
     let n_shared = filled.shared_bytes();
     let options: Vec<&str> =
         example.question.candidates.iter().map(|&word| example.question.word(word)).collect();

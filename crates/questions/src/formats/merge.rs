@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::formats::running_text::{Index, Location};
+use crate::formats::running_text::{BookPosition, Index};
 use crate::{LineError, NewQuestion, QuestionSet};
 
 /// Adds parts to the set of their books, in order. A question whose context is in a book refers to the
@@ -17,7 +17,7 @@ pub(crate) fn merge(
     parts.iter_mut().for_each(|part| set.absorb_vocabulary(part));
     let has_books = !set.books().is_empty();
     let index = Index::new(&set);
-    let locations: Vec<Vec<Option<Location>>> =
+    let locations: Vec<Vec<Option<BookPosition>>> =
         parts.par_iter().map(|part| index.locations(part)).collect();
     let outside = locations.iter().flatten().filter(|location| location.is_none()).count();
     drop(index);
@@ -30,7 +30,7 @@ pub(crate) fn merge(
 fn append(
     set: &mut QuestionSet,
     part: &QuestionSet,
-    locations: &[Option<Location>],
+    locations: &[Option<BookPosition>],
 ) -> Result<(), LineError> {
     // The part's sentences from `.start` on that were copied to the end of the set.
     let mut copied: Range<usize> = 0..0;

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use base::WordId;
 
 use crate::error::LineError;
-use crate::error::{At, Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::formats::sentence;
 use crate::{BookText, QuestionSet, Split};
 
@@ -91,7 +91,7 @@ fn read_books(set: &mut QuestionSet, bytes: &[u8], file: &TextFile) -> Result<()
     for (line, bytes) in (1..).zip(bytes.split(|&byte| byte == b'\n')) {
         let text = std::str::from_utf8(bytes).map_err(|_| Error::Malformed {
             path: file.path.clone(),
-            at: At::Line(line),
+            at: Location::Line(line),
             error: LineError::NotUtf8,
         })?;
         let text = text.strip_suffix('\r').unwrap_or(text);
@@ -119,7 +119,7 @@ pub(crate) struct Index<'s> {
 
 /// Where the running text has a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Location {
+pub(crate) struct BookPosition {
     /// Its first sentence in the set with the books.
     pub first: usize,
     /// Its book, as an index into those of the set.
@@ -136,8 +136,8 @@ impl<'s> Index<'s> {
     }
 
     /// The locations of all questions of a part that has the vocabulary of the books.
-    pub(crate) fn locations(&self, part: &QuestionSet) -> Vec<Option<Location>> {
-        let mut previous: Option<(Range<usize>, Location)> = None;
+    pub(crate) fn locations(&self, part: &QuestionSet) -> Vec<Option<BookPosition>> {
+        let mut previous: Option<(Range<usize>, BookPosition)> = None;
         let find = |question| {
             let context = part.context(question);
             let split = part.example(question).split;
@@ -164,7 +164,7 @@ impl<'s> Index<'s> {
         context: &Range<usize>,
         split: Option<Split>,
         from: usize,
-    ) -> Option<Location> {
+    ) -> Option<BookPosition> {
         let longest = context.clone().max_by_key(|&sentence| part.sentence(sentence).len())?;
         let offset = longest - context.start;
         let key = hash(part.sentence(longest));
@@ -183,7 +183,7 @@ impl<'s> Index<'s> {
         context: &Range<usize>,
         split: Option<Split>,
         first: usize,
-    ) -> Option<Location> {
+    ) -> Option<BookPosition> {
         let books = self.set.books();
         let book = books.partition_point(|book| book.sentences.end <= first);
         let fits = |book: &&BookText| {
@@ -195,7 +195,7 @@ impl<'s> Index<'s> {
         let mut pairs = (first..).zip(context.clone());
         let is_here = !context.is_empty()
             && pairs.all(|(ours, theirs)| self.set.sentence(ours) == part.sentence(theirs));
-        is_here.then_some(Location { first, book })
+        is_here.then_some(BookPosition { first, book })
     }
 }
 

@@ -49,7 +49,7 @@ pub struct Overlap {
 /// What two questions must have in common to be called the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Sameness {
+pub enum DuplicateKind {
     /// Context, query and candidates: the id.
     Question,
     /// Context and query: the same gap in the same passage, perhaps with other candidates.
@@ -62,7 +62,7 @@ pub enum Sameness {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Duplicates {
     /// What they have in common.
-    pub same: Sameness,
+    pub same: DuplicateKind,
     /// The split whose questions are counted.
     pub split: Option<Split>,
     /// The split that has them too; if it is the same one, only those after the first of each kind count.
@@ -161,20 +161,22 @@ fn duplicates(set: &QuestionSet) -> Vec<Duplicates> {
         .into_par_iter()
         .map(|sentence| hasher.hash_one(set.sentence(sentence)))
         .collect();
-    let hash_as = |same: Sameness, index: usize| {
+    let hash_as = |same: DuplicateKind, index: usize| {
         let example = set.example(index);
         let question = &example.question;
         let context = &sentences[set.context(index)];
         let answer = example.answer.map(|index| question.candidates[index]);
         match same {
-            Sameness::Question => hasher.hash_one((context, question.query, question.candidates)),
-            Sameness::Passage => hasher.hash_one((context, question.query)),
-            Sameness::Query => hasher.hash_one((question.query, answer)),
+            DuplicateKind::Question => {
+                hasher.hash_one((context, question.query, question.candidates))
+            }
+            DuplicateKind::Passage => hasher.hash_one((context, question.query)),
+            DuplicateKind::Query => hasher.hash_one((question.query, answer)),
         }
     };
     let splits = || Split::ALL.map(Some).into_iter().chain([None]);
     let mut found = Vec::new();
-    for same in [Sameness::Question, Sameness::Passage, Sameness::Query] {
+    for same in [DuplicateKind::Question, DuplicateKind::Passage, DuplicateKind::Query] {
         let mut hashes: Vec<(u64, Option<Split>)> = (0..set.len())
             .into_par_iter()
             .map(|index| (hash_as(same, index), set.example(index).split))
@@ -294,7 +296,7 @@ mod tests {
             .iter()
             .map(|d| (d.same, d.split.unwrap(), d.other.unwrap(), d.questions))
             .collect();
-        use Sameness::{Passage, Query, Question};
+        use DuplicateKind::{Passage, Query, Question};
         use Split::{Test, Train, Valid};
         assert_eq!(
             found,

@@ -4,5 +4,5 @@ mod leaks;
 pub(crate) mod shared_ngrams;
 mod statistics;
 
-pub use leaks::{CandidateFaults, Duplicates, Leaks, Overlap, Sameness};
+pub use leaks::{CandidateFaults, DuplicateKind, Duplicates, Leaks, Overlap};
 pub use statistics::{SplitStatistics, Statistics, Totals};

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use crate::cnn::folder::split_from;
 use crate::draw_splits;
 use crate::error::LineError;
-use crate::error::{At, Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::formats::json::{Kind, parse};
 use crate::formats::sentence;
 use crate::{BLANK_WORD, Split, Warnings};
@@ -66,7 +66,7 @@ impl NewsArticle {
             match Self::from_line(&text, line) {
                 Ok(article) => articles.push(article),
                 Err(error) => {
-                    let (path, at) = (path.to_owned(), At::Line(line));
+                    let (path, at) = (path.to_owned(), Location::Line(line));
                     let error = Error::Malformed { path, at, error };
                     if !skip_bad {
                         return Err(error);

@@ -18,7 +18,7 @@ use crate::{Error, Kind, Result, Server, Transport};
 /// The outcome of a question to a chat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Chosen {
+pub enum ChoiceOutcome {
     /// A candidate, by its place in the question.
     Candidate(usize),
     /// The model does not want to answer.
@@ -31,7 +31,7 @@ pub enum Chosen {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChoiceReply {
     /// The candidate, or why there is none.
-    pub chosen: Chosen,
+    pub chosen: ChoiceOutcome,
     /// The letter in the reply.
     pub letter: Option<char>,
     /// The first words of the reply.
@@ -39,7 +39,7 @@ pub struct ChoiceReply {
 }
 
 /// Asks a chat to choose.
-pub struct Choice {
+pub struct MultipleChoice {
     model: String,
     is_anthropic: bool,
     seed: u64,
@@ -50,7 +50,7 @@ pub struct Choice {
 
 const BLANK: &str = "_____";
 
-impl Choice {
+impl MultipleChoice {
     /// Asks a server's model, each question `rotations` times.
     pub fn new(server: &Server, seed: u64, rotations: usize) -> Self {
         Self {
@@ -84,9 +84,9 @@ impl Choice {
                 order.iter().map(|&place| question.word(question.candidates[place])).collect();
             let letter = letter(&text, n_candidates, &words);
             let chosen = match letter {
-                Some(letter) => Chosen::Candidate(order[usize::from(letter as u8 - b'A')]),
-                None if is_refused || refuses(&text) => Chosen::Refused,
-                None => Chosen::Unparsable,
+                Some(letter) => ChoiceOutcome::Candidate(order[usize::from(letter as u8 - b'A')]),
+                None if is_refused || refuses(&text) => ChoiceOutcome::Refused,
+                None => ChoiceOutcome::Unparsable,
             };
             replies.push(ChoiceReply {
                 chosen,

@@ -10,7 +10,7 @@ use super::{
     next_by_completions,
 };
 use crate::check::is_the_text;
-use crate::{Error, Filled, Piece, Result, Transport};
+use crate::{Error, FilledQuestion, Piece, Result, Transport};
 
 const PATH: &str = "/v1/completions";
 
@@ -22,7 +22,7 @@ impl Protocol for Echo {
     fn score(
         &self,
         transport: &dyn Transport,
-        filled: &Filled,
+        filled: &FilledQuestion,
         _: RequestOptions,
     ) -> Result<ScoredTexts> {
         // Not 0: several servers take `max_tokens` 0 for «as many as possible». The token is dropped.

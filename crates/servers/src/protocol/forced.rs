@@ -7,19 +7,19 @@ use serde_json::{Value, json};
 
 use super::{Protocol, RequestOptions, ScoredTexts, Usage};
 use crate::check::is_the_text;
-use crate::{Error, Filled, Piece, Result, Transport, shared_prefix};
+use crate::{Error, FilledQuestion, Piece, Result, Transport, shared_prefix};
 
 const PATH: &str = "/completion";
 
-pub(super) struct Forced {
+pub(super) struct ForcedTokens {
     pub n_context: Option<usize>,
 }
 
-impl Protocol for Forced {
+impl Protocol for ForcedTokens {
     fn score(
         &self,
         transport: &dyn Transport,
-        filled: &Filled,
+        filled: &FilledQuestion,
         options: RequestOptions,
     ) -> Result<ScoredTexts> {
         let mut texts =

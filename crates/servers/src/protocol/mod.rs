@@ -9,7 +9,7 @@ mod spans;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Error, Filled, Kind, Method, Piece, Result, Server, Transport};
+use crate::{Error, FilledQuestion, Kind, Method, Piece, Result, Server, Transport};
 
 /// Tokens that a server has counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,7 +74,7 @@ pub trait Protocol: Send + Sync {
     fn score(
         &self,
         transport: &dyn Transport,
-        filled: &Filled,
+        filled: &FilledQuestion,
         options: RequestOptions,
     ) -> Result<ScoredTexts>;
 
@@ -108,7 +108,7 @@ pub fn protocol_of(server: &Server, method: Method) -> Result<Box<dyn Protocol>>
     };
     Ok(match method {
         Method::Auto | Method::Echo => Box::new(echo::Echo { model }),
-        Method::Forced => Box::new(forced::Forced { n_context: server.n_context }),
+        Method::Forced => Box::new(forced::ForcedTokens { n_context: server.n_context }),
         Method::PromptLogprobs => Box::new(prompt_logprobs::PromptLogprobs { model }),
         Method::Spans => Box::new(spans::Spans),
     })

@@ -7,7 +7,7 @@ use super::{
     next_by_completions,
 };
 use crate::check::is_the_text;
-use crate::{Error, Filled, Piece, Result, Transport};
+use crate::{Error, FilledQuestion, Piece, Result, Transport};
 
 const PATH: &str = "/v1/completions";
 
@@ -19,7 +19,7 @@ impl Protocol for PromptLogprobs {
     fn score(
         &self,
         transport: &dyn Transport,
-        filled: &Filled,
+        filled: &FilledQuestion,
         _: RequestOptions,
     ) -> Result<ScoredTexts> {
         let body = json!({

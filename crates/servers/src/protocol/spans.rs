@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Protocol, RequestOptions, ScoredTexts, Usage};
 use crate::check::is_the_text;
 use crate::transport::shortened;
-use crate::{Error, Filled, Piece, Result, Transport, shared_prefix};
+use crate::{Error, FilledQuestion, Piece, Result, Transport, shared_prefix};
 
 const PATH: &str = "/generate";
 
@@ -18,7 +18,7 @@ impl Protocol for Spans {
     fn score(
         &self,
         transport: &dyn Transport,
-        filled: &Filled,
+        filled: &FilledQuestion,
         _: RequestOptions,
     ) -> Result<ScoredTexts> {
         let ids =

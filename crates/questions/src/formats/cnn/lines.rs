@@ -23,7 +23,7 @@ use super::article::{Article, ArticleError, entities};
 use super::chunks::{Chunk, collect_chunks};
 use super::folder::split_from;
 use crate::error::LineError;
-use crate::error::{At, Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::formats::json::{Kind, parse};
 use crate::{OpenOptions, QuestionSet, Warnings};
 
@@ -133,7 +133,7 @@ fn read_chunk(block: &Block, path: &Path, options: &OpenOptions) -> Chunk {
         }
         let read = read_line(bytes, options, &mut chunk).map_err(|error| Error::Malformed {
             path: path.to_owned(),
-            at: At::Line(line),
+            at: Location::Line(line),
             error,
         });
         if !chunk.count(read, options) {

@@ -23,7 +23,7 @@ use super::article::{Article, ArticleError, Entities, entities, entity};
 use super::chunks::Chunk;
 use crate::Split;
 use crate::error::LineError;
-use crate::error::{At, Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::formats::sentence;
 
 /// What follows what, each on a line of its own followed by an empty line.
@@ -48,7 +48,7 @@ pub(crate) fn read_question(
     });
     added.map_err(|(line, error)| Error::Malformed {
         path: path.to_owned(),
-        at: At::Line(line),
+        at: Location::Line(line),
         error,
     })
 }

@@ -23,7 +23,7 @@ use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedF
 use parquet::schema::types::SchemaDescriptor;
 
 use crate::error::LineError;
-use crate::error::{At, Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::formats::assemble::Assembler;
 use crate::formats::jsonl::Row;
 use crate::formats::shards::ShardFile;
@@ -129,7 +129,7 @@ fn read_rows(
                 let result = batch.row(index).and_then(|row| row.assemble(assembler));
                 result.map_err(|error| Error::Malformed {
                     path: path.to_owned(),
-                    at: At::Row(row),
+                    at: Location::Row(row),
                     error,
                 })?;
             }
