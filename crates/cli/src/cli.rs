@@ -6,8 +6,8 @@ use goldilocks::Program;
 use crate::args::{QuietArgs, WorkArgs};
 use crate::commands::{
     answer, bench, build, build_news, combine, compare, completions, convert, evaluate, explain,
-    fetch, lm, man, models, plan, probe, report, reproduce, serve, stats, study, tag, train,
-    train_tagger, tune,
+    export, fetch, lm, man, models, plan, probe, report, reproduce, serve, stats, study, tag,
+    train, train_tagger, tune,
 };
 use crate::interrupt::{self, OnInterrupt};
 use crate::progress::Progress;
@@ -160,6 +160,12 @@ Examples:
   goldilocks explain word-distance questions --question 3
   goldilocks explain memory questions --question 3 --split test --html question.html")]
     Explain(WithWork<explain::Options>),
+    /// Write a Transformer in Hugging Face's layout, with its numbers in 32, 16 or 8 bits
+    #[command(after_help = "\
+Examples:
+  goldilocks export reader reader-hf                    # for transformers, vLLM and others
+  goldilocks export reader small --weights int8")]
+    Export(WithWork<export::Options>),
     /// Print the accuracy of predictions, with intervals
     #[command(after_help = "\
 Examples:
@@ -254,6 +260,7 @@ impl Cli {
             C::Answer(typed) => typed.run(RESUMES, answer::run),
             C::Probe(typed) => typed.run(STOPS, probe::run),
             C::Explain(typed) => typed.run(STOPS, explain::run),
+            C::Export(typed) => typed.run(STOPS, export::run),
             C::Evaluate(typed) => typed.run(STOPS, evaluate::run),
             C::Compare(typed) => typed.run(STOPS, compare::run),
             C::Combine(typed) => typed.run(STOPS, combine::run),

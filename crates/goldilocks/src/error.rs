@@ -93,6 +93,8 @@ pub enum Error {
     NoTaggedBooks { path: PathBuf },
     #[error("{}: `{model}` has no language model in it", path.display())]
     NoLanguageModel { path: PathBuf, model: String },
+    #[error("{}: `{model}` is no Transformer", path.display())]
+    NotATransformer { path: PathBuf, model: String },
     #[error("no trial succeeded: {error}")]
     NoTrialSucceeded { error: String },
     /// What a [`crate::ScoreFunction`] failed with.
@@ -224,6 +226,9 @@ impl Error {
             Self::NoQuestion { .. } => Some(Remedy::ChangeSelection),
             Self::NoTaggedBooks { .. } => Some(Remedy::TagBooks),
             Self::NoLanguageModel { .. } => Some(Remedy::MakeLanguageModel),
+            Self::NotATransformer { .. } => {
+                advice("expected `reader-small`, or a folder in Hugging Face's layout")
+            }
             Self::WrongScores(_) => {
                 advice("return one list per question, and in it one finite number per candidate")
             }

@@ -69,6 +69,8 @@ pub use answer::{AnswerFile, AnswerOptions, AnswerProvenance, ScoreFunction, ans
 pub use books::{TextBook, questions_from_text};
 pub use build::{Build, BuildOptions, BuiltBook, build};
 pub use build_news::{DEFAULT_LEADS, NewsBuild, NewsOptions, build_news};
+#[cfg(feature = "transformer")]
+pub use checkpoint::{ExportOptions, export};
 pub use combine::{Combination, CombineOptions, FittedWeights, combine, combine_predictions};
 pub use compare::compare;
 pub use convert::{ConvertOptions, convert};

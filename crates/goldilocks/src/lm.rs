@@ -92,8 +92,21 @@ pub fn open(folder: &Path) -> Result<Model> {
     Ok(Model::open(&path)?)
 }
 
+/// Measures the perplexity of a text, one sentence per line, for the language model of a model folder; with the feature
+/// `transformer`, also for a Transformer.
+///
+/// # Errors
+/// If there is no language model, the text can't be read, or there is no sentence in it.
+pub fn perplexity(model: &Path, text: &Path) -> Result<Perplexity> {
+    #[cfg(feature = "transformer")]
+    if let Some(measured) = crate::checkpoint::perplexity(model, text) {
+        return measured;
+    }
+    Perplexity::of(&open(model)?, text)
+}
+
 /// The words of a line; none if it is not a sentence.
-fn sentence(line: &str) -> Option<impl Iterator<Item = &str>> {
+pub(crate) fn sentence(line: &str) -> Option<impl Iterator<Item = &str>> {
     let mut words = line.split_ascii_whitespace().peekable();
     (!line.starts_with(BOOK_TITLE) && words.peek().is_some()).then_some(words)
 }
@@ -115,6 +128,9 @@ pub struct Perplexity {
     pub perplexity: f64,
     /// The same without the unknown words.
     pub perplexity_of_known: f64,
+    /// How many tokens of its own a model predicted that knows no words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<usize>,
 }
 
 impl Perplexity {

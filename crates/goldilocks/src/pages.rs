@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use evaluation::Predictions;
-use models::{MODELS, Method, Model, Settings, Training};
+use models::{DeviceChoice, MODELS, Method, Model, Settings, Training};
 use page::{Catalogue, NewAnswerer};
 use questions::{QuestionSet, Split};
 
 use crate::sets::{self, LEARNT_FROM, SetOptions};
-use crate::{BuildOptions, Reporter, Result, build};
+use crate::{BuildOptions, Reporter, Result, build, load_model};
 
 /// What the embedded tales are called.
 const TALES: &str = "tales";
@@ -57,7 +57,7 @@ pub fn catalogue(
         sets.push((TALES.to_owned(), set));
     }
     for path in &opened.models {
-        let (model, manifest) = models::load(path)?;
+        let (model, manifest) = load_model(path, DeviceChoice::Cpu, reporter)?;
         let name = manifest.provenance.model;
         let is_of = |(_, set): &&(String, QuestionSet)| {
             set.fingerprint_of(&LEARNT_FROM) == manifest.provenance.data

@@ -111,7 +111,7 @@ fn train_with_checkpoints(
 }
 
 /// Loads a trained model from its folder, for a device; with the feature `transformer`, also a Transformer in Hugging
-/// Face's layout.
+/// Face's layout, and with the feature `reader-small` the reader of that name, where no folder is called so.
 ///
 /// # Errors
 /// If there is no model, or the device that was asked for can't be used.
@@ -121,8 +121,8 @@ pub fn load_model(
     reporter: &dyn Reporter,
 ) -> Result<(Arc<dyn Model>, Manifest)> {
     #[cfg(feature = "transformer")]
-    if crate::checkpoint::is_at(folder) {
-        return crate::checkpoint::load(folder, device, reporter);
+    if let Some(loaded) = crate::checkpoint::load(folder, device, reporter) {
+        return loaded;
     }
     let report = ModelReporter::new(folder.display().to_string(), reporter);
     Ok(models::load_on(folder, device, &report)?)

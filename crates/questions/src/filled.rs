@@ -34,12 +34,7 @@ impl FilledQuestion {
     /// Texts that would begin with the candidate get a line break before it, since the first token of a text has no
     /// probability.
     pub fn new(question: &Question<'_>, form: TextForm, n_cut: usize) -> Self {
-        let mut sentences: Vec<Vec<&str>> = question
-            .context
-            .iter()
-            .skip(n_cut)
-            .map(|sentence| sentence.iter().map(|&word| question.word(word)).collect())
-            .collect();
+        let mut sentences = context(question, n_cut);
         let n_before = sentences.iter().map(Vec::len).sum::<usize>() + question.blank;
         sentences.push(question.query.iter().map(|&word| question.word(word)).collect());
         let (mut texts, mut candidates) = (Vec::new(), Vec::new());
@@ -47,10 +42,7 @@ impl FilledQuestion {
             if let Some(query) = sentences.last_mut() {
                 query[question.blank] = question.word(candidate);
             }
-            let printed = match form {
-                TextForm::Plain => passage(&sentences, Style::Plain),
-                TextForm::Tokens => with_spaces(&sentences),
-            };
+            let printed = printed(&sentences, form);
             let mut text = if n_before == 0 { "\n".to_owned() } else { String::new() };
             text += &join(&printed[..n_before]);
             let start = text.len();
@@ -60,6 +52,29 @@ impl FilledQuestion {
             texts.push(text);
         }
         Self { texts, candidates }
+    }
+
+    /// The bytes of the words of the context, in the text of one candidate; none of a word that was left out or is
+    /// not printed.
+    pub fn context_words(
+        question: &Question<'_>,
+        form: TextForm,
+        n_cut: usize,
+        candidate: usize,
+    ) -> Vec<Range<usize>> {
+        let mut sentences = context(question, n_cut);
+        let n = sentences.iter().map(Vec::len).sum();
+        let n_left_out = question.context.words().len() - n;
+        let mut query: Vec<&str> = question.query.iter().map(|&word| question.word(word)).collect();
+        query[question.blank] = question.word(question.candidates[candidate]);
+        sentences.push(query);
+        let mut end = 0;
+        let words = printed(&sentences, form).into_iter().take(n).map(|token| {
+            let start = end + usize::from(token.has_space);
+            end = start + token.text.len();
+            start..end
+        });
+        std::iter::repeat_n(0..0, n_left_out).chain(words).collect()
     }
 
     /// What is asked, in a few letters: the same texts have the same key.
@@ -95,6 +110,19 @@ pub fn shared_prefix<T: PartialEq>(texts: &[impl AsRef<[T]>]) -> usize {
     let least = texts.iter().map(|text| text.as_ref().len()).min().unwrap_or(0);
     let is_shared = |place: &usize| rest.iter().all(|text| text.as_ref()[*place] == first[*place]);
     (0..least.saturating_sub(1)).take_while(is_shared).count()
+}
+
+/// The words of the context, without its first sentences.
+fn context<'a>(question: &Question<'a>, n_cut: usize) -> Vec<Vec<&'a str>> {
+    let sentences = question.context.iter().skip(n_cut);
+    sentences.map(|words| words.iter().map(|&word| question.word(word)).collect()).collect()
+}
+
+fn printed<'a>(sentences: &[Vec<&'a str>], form: TextForm) -> Vec<PrintedToken<'a>> {
+    match form {
+        TextForm::Plain => passage(sentences, Style::Plain),
+        TextForm::Tokens => with_spaces(sentences),
+    }
 }
 
 fn with_spaces<'a>(sentences: &[Vec<&'a str>]) -> Vec<PrintedToken<'a>> {

@@ -1,6 +1,5 @@
 //! [`Checkpoint`]: a folder in Hugging Face's layout, loaded.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,10 +7,10 @@ use crate::config::Config;
 use crate::tensors::Tensors;
 use crate::tokens::Tokens;
 use crate::weights::Weights;
-use crate::{Architecture, Error, Reader, Result};
+use crate::{Architecture, Files, Reader, Result};
 
-const CONFIG: &str = "config.json";
-const TOKENIZER: &str = "tokenizer.json";
+pub(crate) const CONFIG: &str = "config.json";
+pub(crate) const TOKENIZER: &str = "tokenizer.json";
 
 /// A network with its tokenizer.
 pub struct Checkpoint {
@@ -41,24 +40,24 @@ impl Checkpoint {
     /// Reads a folder.
     ///
     /// # Errors
-    /// If a file is missing or damaged, the network is not one that is known here, or the files do not fit
-    /// together.
+    /// Those of [`Self::read`].
     pub fn open(folder: &Path) -> Result<Self> {
-        let read = |name: &str| {
-            let path = folder.join(name);
-            fs::read(&path).map_err(|reason| Error::unreadable(&path, reason))
-        };
-        let path = folder.join(CONFIG);
-        let config = read(CONFIG)?;
-        let text = std::str::from_utf8(&config)
-            .map_err(|_| Error::Damaged { path: path.clone(), reason: "not UTF-8".to_owned() })?;
-        let hash = base::hash::sha256(&config);
-        let config = Config::read(&path, text)?;
-        let tokenizer = read(TOKENIZER)?;
-        let tokens = Tokens::read(&folder.join(TOKENIZER), &tokenizer, config.n_tokens)?;
-        let tensors = Tensors::read(folder, |name| Weights::is_wanted(&config, name))?;
+        Self::read(Files::Folder(folder))
+    }
+
+    /// Reads the files of a checkpoint.
+    ///
+    /// # Errors
+    /// If a file is missing or damaged, the network is not one that is known here, the files do not fit
+    /// together, or there is too little memory.
+    pub fn read(files: Files<'_>) -> Result<Self> {
+        let text = files.text(CONFIG)?;
+        let config = Config::read(&files.path(CONFIG), &text)?;
+        let tokenizer = files.read(TOKENIZER)?;
+        let tokens = Tokens::read(&files.path(TOKENIZER), &tokenizer, config.n_tokens)?;
+        let tensors = Tensors::read(files, |name| Weights::is_wanted(&config, name))?;
         let hashes = Hashes {
-            config: hash,
+            config: base::hash::sha256(text.as_bytes()),
             tokenizer: base::hash::sha256(&tokenizer),
             weights: tensors.hash.clone(),
         };
@@ -87,6 +86,22 @@ impl Checkpoint {
     /// If the tokenizer can't.
     pub fn tokens(&self, text: &str) -> Result<Vec<u32>> {
         self.tokens.of(text)
+    }
+
+    /// Splits a text, and says at which byte each token ends.
+    ///
+    /// # Errors
+    /// If the tokenizer can't.
+    pub fn tokens_with_ends(&self, text: &str) -> Result<(Vec<u32>, Vec<usize>)> {
+        self.tokens.encoded(text, true)
+    }
+
+    /// Splits texts that begin alike, which costs little more than one of them.
+    ///
+    /// # Errors
+    /// If the tokenizer can't.
+    pub fn tokens_of_all(&self, texts: &[impl AsRef<str>]) -> Result<Vec<Vec<u32>>> {
+        self.tokens.of_all(texts)
     }
 
     /// Starts reading, with a memory of its own: one reader per thread.

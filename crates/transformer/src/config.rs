@@ -8,6 +8,9 @@ use serde_json::Value;
 
 use crate::{Error, Result};
 
+/// What `quantization_config` calls weights whose rows are whole numbers of eight bits with a scale.
+pub(crate) const EIGHT_BITS: &str = "goldilocks-int8";
+
 /// A family of networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Architecture {
@@ -209,7 +212,11 @@ impl File {
     /// Refuses what would be computed in another way.
     fn check_variant(&self, path: &Path) -> Result<()> {
         let activation = self.hidden_act.as_deref().unwrap_or("silu");
-        let quantised = if self.quantization_config.is_some() { "there" } else { "absent" };
+        let is_known = |value: &Value| value["quant_method"] == EIGHT_BITS;
+        let quantised = match &self.quantization_config {
+            Some(value) if !is_known(value) => "there",
+            _ => "absent",
+        };
         let full = "full_attention";
         let layers =
             self.layer_types.iter().find(|layer| *layer != full).map_or(full, String::as_str);

@@ -31,6 +31,9 @@ pub enum Error {
     /// A tokenizer of another model.
     #[error("{}: the tokenizer does not fit the model: {reason}", path.display())]
     OtherTokenizer { path: PathBuf, reason: String },
+    /// A file that memory has no room for.
+    #[error("{}: needs {} MB of memory more than there is", path.display(), bytes.div_ceil(1 << 20))]
+    TooLarge { path: PathBuf, bytes: usize },
     /// A GPU was asked for.
     #[error("{}: a Transformer of this kind is computed on the CPU only", path.display())]
     OnlyCpu { path: PathBuf },
@@ -71,6 +74,7 @@ impl Error {
                 advice("copy tokenizer.json again, from where the weights come from")
             }
             Self::OnlyCpu { .. } => Some(Remedy::UseCpu),
+            Self::TooLarge { .. } => advice("close other programs, or take a smaller network"),
             Self::File { .. } | Self::NothingShared | Self::TooLong { .. } | Self::Text { .. } => {
                 None
             }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! config.json ─────────▶ Config ┐
-//! model*.safetensors ─▶ Weights ┼▶ Checkpoint ──reader──▶ Reader: tokens that texts share, tokens of each → Σ ln p
+//! model*.safetensors ─▶ Weights ┼▶ Checkpoint ──reader──▶ Reader: a text and its branches → Σ ln p of each
 //! tokenizer.json ──────▶ Tokens ┘
 //! ```
 //!
@@ -14,6 +14,8 @@
 mod checkpoint;
 mod config;
 mod error;
+mod export;
+mod files;
 mod network;
 mod reader;
 mod tensors;
@@ -23,7 +25,10 @@ mod weights;
 pub use checkpoint::{Checkpoint, Hashes};
 pub use config::Architecture;
 pub use error::{Error, Result};
-pub use reader::Reader;
+pub use export::export;
+pub use files::Files;
+pub use reader::{Branch, Reader};
+pub use tensors::NumberFormat;
 
 /// The hash of the code that scores depend on, without comments and tests.
 pub const SOURCES: &str = env!("GOLDILOCKS_SOURCES");

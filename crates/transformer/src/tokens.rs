@@ -39,9 +39,40 @@ impl Tokens {
 
     /// Splits a text. Special tokens that the tokenizer adds before a text are kept, those after it are dropped.
     pub fn of(&self, text: &str) -> Result<Vec<u32>> {
+        Ok(self.encoded(text, true)?.0)
+    }
+
+    /// Splits texts that begin alike. What they share is split once, where the first text's tokens are the same for
+    /// its end alone as for the whole.
+    pub fn of_all(&self, texts: &[impl AsRef<str>]) -> Result<Vec<Vec<u32>>> {
+        let Some((first, others)) = texts.split_first() else { return Ok(Vec::new()) };
+        let first = first.as_ref();
+        let (tokens, ends) = self.encoded(first, true)?;
+        let cut = others.iter().map(|other| n_shared(first, other.as_ref())).min();
+        let cut = cut.and_then(|n_shared| word_before(first, n_shared));
+        let known = cut.map(|cut| (cut, ends.iter().take_while(|&&end| end <= cut).count()));
+        let known = match known {
+            Some((cut, n)) if self.encoded(&first[cut..], false)?.0 == tokens[n..] => {
+                Some((cut, n))
+            }
+            _ => None,
+        };
+        let others = others.iter().map(|other| match known {
+            None => self.of(other.as_ref()),
+            Some((cut, n)) => {
+                let (rest, _) = self.encoded(&other.as_ref()[cut..], false)?;
+                Ok([&tokens[..n], &rest].concat())
+            }
+        });
+        let others = others.collect::<Result<Vec<_>>>()?;
+        Ok([tokens].into_iter().chain(others).collect())
+    }
+
+    /// The tokens of a text, and the byte at which each ends.
+    pub fn encoded(&self, text: &str, is_whole: bool) -> Result<(Vec<u32>, Vec<usize>)> {
         let encoding = self
             .tokenizer
-            .encode_fast(text, true)
+            .encode(text, is_whole)
             .map_err(|error| Error::Text { reason: error.to_string() })?;
         let special = encoding.get_special_tokens_mask();
         let n_behind = special.iter().rev().take_while(|&&mark| mark == 1).count();
@@ -53,7 +84,23 @@ impl Tokens {
                 path: self.path.clone(),
                 reason: format!("it gives the number {id}, the model has {} tokens", self.n_tokens),
             }),
-            None => Ok(ids.to_vec()),
+            None => {
+                let ends = encoding.get_offsets()[..ids.len()].iter().map(|(_, end)| *end);
+                Ok((ids.to_vec(), ends.collect()))
+            }
         }
     }
+}
+
+/// How many bytes two texts begin with.
+fn n_shared(one: &str, other: &str) -> usize {
+    one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count()
+}
+
+/// Where the space before a word is, some words before a place.
+fn word_before(text: &str, place: usize) -> Option<usize> {
+    const WORDS: usize = 4;
+    let before = text[..text.floor_char_boundary(place)].as_bytes();
+    let is_start = |&at: &usize| before[at] == b' ' && before[at - 1] != b' ';
+    (1..before.len()).rev().filter(is_start).nth(WORDS)
 }

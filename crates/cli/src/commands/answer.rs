@@ -22,8 +22,8 @@ use crate::stdio;
 /// Options of `answer`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// A folder that `goldilocks train` wrote, a Transformer in Hugging Face's layout, or the address of a
-    /// server: http://HOST:PORT
+    /// A folder that `goldilocks train` wrote, `reader-small`, a Transformer in Hugging Face's layout, or the
+    /// address of a server: http://HOST:PORT
     #[arg(value_name = "MODEL", value_parser = ModelArgument::parse)]
     model: ModelArgument,
     /// Question sets: folders or files; `-` is standard input, in JSON lines

@@ -14,7 +14,7 @@ use crate::stdio;
 /// Options of `explain`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// A folder that `goldilocks train` wrote
+    /// A folder that `goldilocks train` wrote, `reader-small`, or a Transformer in Hugging Face's layout
     #[arg(value_name = "MODEL")]
     model: PathBuf,
     /// A question set: folder or file; `-` is standard input, in JSON lines

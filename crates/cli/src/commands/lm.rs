@@ -51,9 +51,10 @@ Examples:
     #[command(after_help = "\
 Examples:
   goldilocks lm perplexity model text.txt
-  goldilocks lm perplexity model - --json")]
+  goldilocks lm perplexity model - --json
+  goldilocks lm perplexity reader-small text.txt")]
     Perplexity {
-        /// A folder that `train kneser-ney` or `lm` wrote
+        /// A folder that `train kneser-ney` or `lm` wrote, `reader-small`, or a Transformer in Hugging Face's layout
         #[arg(value_name = "MODEL")]
         model: PathBuf,
         /// One sentence per line, words separated by spaces; `-` is standard input
@@ -130,7 +131,7 @@ pub fn run(options: Options) -> Result<()> {
         }
         Action::Perplexity { model, text, json, work } => {
             work.start(OnInterrupt::Stop(NOTHING))?;
-            let perplexity = Perplexity::of(&lm::open(model)?, &stdio::input(text, "txt")?)?;
+            let perplexity = lm::perplexity(model, &stdio::input(text, "txt")?)?;
             if json.json {
                 return super::print(format_args!(
                     "{}\n",
@@ -169,12 +170,22 @@ impl Output {
 }
 
 fn lines(perplexity: &Perplexity) -> String {
-    format!(
-        "{:.2}  perplexity of {} in {}\n{:.2}  without {} that the model does not know\n",
+    let first = format!(
+        "{:.2}  perplexity of {} in {}\n",
         perplexity.perplexity,
         counted(perplexity.words, "word"),
         counted(perplexity.sentences, "sentence"),
-        perplexity.perplexity_of_known,
-        counted(perplexity.unknown_words, "word"),
-    )
+    );
+    let second = match perplexity.tokens {
+        Some(n) => {
+            let of_tokens = (-perplexity.log_prob / n as f64).exp();
+            format!("{of_tokens:.2}  of {}\n", counted(n, "token"))
+        }
+        None => format!(
+            "{:.2}  without {} that the model does not know\n",
+            perplexity.perplexity_of_known,
+            counted(perplexity.unknown_words, "word"),
+        ),
+    };
+    first + &second
 }

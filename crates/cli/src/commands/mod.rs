@@ -10,6 +10,7 @@ pub mod completions;
 pub mod convert;
 pub mod evaluate;
 pub mod explain;
+pub mod export;
 pub mod fetch;
 pub mod lm;
 pub mod man;

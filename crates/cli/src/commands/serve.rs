@@ -28,8 +28,9 @@ pub struct Options {
     /// Question sets: folders or files [default: the embedded tales]
     #[arg(value_name = "SET")]
     sets: Vec<PathBuf>,
-    /// Folders that `goldilocks train` wrote [default on the tales: those that are ready in a moment], and addresses of
-    /// servers, which are asked about visitors' own passages and questions that are opened
+    /// Folders that `goldilocks train` wrote [default on the tales: those that are ready in a moment], `reader-small`,
+    /// Transformers in Hugging Face's layout, and addresses of servers, which are asked about visitors' own passages
+    /// and questions that are opened
     #[arg(long, value_name = "MODEL", num_args = 1.., value_parser = ModelArgument::parse)]
     models: Vec<ModelArgument>,
     /// Predictions files, to see who is right and wrong

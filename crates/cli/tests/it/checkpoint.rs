@@ -56,6 +56,23 @@ fn a_folder_of_weights_answers_and_leaves_a_note_of_what_it_is() {
 }
 
 #[test]
+fn it_shows_where_it_looks_reads_running_text_and_is_written_with_smaller_numbers() {
+    let folder = folder();
+    says(&folder, "explain tiny set.txt --question 1", &expect![[""]]);
+    fs::write(folder.path().join("text.txt"), "The fox sat .\nThe hen ran .\n").unwrap();
+    says(&folder, "lm perplexity tiny text.txt", &expect![[""]]);
+    says(&folder, "export tiny small --weights int8", &expect![[""]]);
+    let names = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"];
+    assert_eq!(files_below(&folder.path().join("small")), names);
+    says(&folder, "answer small set.txt -o small.jsonl", &expect![[""]]);
+    says(&folder, "export tiny small", &expect![[""]]);
+    says(&folder, "export set.txt other", &expect![[""]]);
+    says(&folder, "train word-distance set.txt -o distance --set max_penalty=5", &expect![[""]]);
+    says(&folder, "export distance other", &expect![[""]]);
+    assert!(!folder.path().join("other").exists());
+}
+
+#[test]
 fn what_it_can_not_do_is_said_and_nothing_is_written() {
     let folder = folder();
     let before = files_below(folder.path());

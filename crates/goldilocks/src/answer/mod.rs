@@ -2,13 +2,13 @@
 
 mod journal;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
-use base::WordClass;
 use base::seeds::{Use, generator};
+use base::{WordClass, WordId};
 use evaluation::{Prediction, Predictions};
 use models::{CutContexts, Model, Program, Provenance};
 use questions::{Control, Question, QuestionSet, Split};
@@ -91,6 +91,30 @@ pub type ScoreFunction<'a> = dyn FnMut(&[usize]) -> Result<Vec<Vec<f64>>> + 'a;
 enum Answerer<'a, 'f> {
     Model(&'a Arc<dyn Model>),
     Function(&'a mut ScoreFunction<'f>, NonZeroUsize),
+}
+
+impl Answerer<'_, '_> {
+    /// The questions in the order in which they are answered, and the place of each among the predictions: those about
+    /// the same passage follow each other where that helps.
+    fn questions(
+        &self,
+        set: &QuestionSet,
+        options: &AnswerOptions,
+    ) -> (Vec<(usize, String)>, Vec<usize>) {
+        let questions = questions_of(set, options);
+        let mut places: Vec<usize> = (0..questions.len()).collect();
+        if let Self::Model(model) = self
+            && model.remembers_contexts()
+        {
+            let mut first_of: HashMap<&[WordId], usize> = HashMap::new();
+            let passage_of = |(place, (index, _)): (usize, &(usize, String))| {
+                *first_of.entry(set.example(*index).question.context.words()).or_insert(place)
+            };
+            let passages: Vec<usize> = questions.iter().enumerate().map(passage_of).collect();
+            places.sort_by_key(|&place| passages[place]);
+        }
+        (places.iter().map(|&place| questions[place].clone()).collect(), places)
+    }
 }
 
 /// Answers the questions of a set.
@@ -184,7 +208,7 @@ impl<'a> AnswerFile<'a> {
         let answered = match &mut self.journal {
             None => answer_all(answerer, set, options, Resume::all(), self.reporter)?,
             Some(journal) => {
-                let done = journal.resume(provenance, &questions_of(set, options))?;
+                let done = journal.resume(provenance, &answerer.questions(set, options).0)?;
                 let resume = Resume { done, journal: Some(journal) };
                 answer_all(answerer, set, options, resume, self.reporter)?
             }
@@ -280,7 +304,7 @@ fn answer_all(
     resume: Resume<'_>,
     reporter: &dyn Reporter,
 ) -> Result<Vec<Prediction>> {
-    let questions = questions_of(set, options);
+    let (questions, places) = answerer.questions(set, options);
     reporter.report(Event::Begin {
         stage: "answer",
         what: String::new(),
@@ -294,8 +318,9 @@ fn answer_all(
         Answerer::Function(score, batch_size) => run.answer_by(score, batch_size.get()),
     };
     reporter.report(Event::End);
-    let predictions = run.predictions;
-    result.map(|()| predictions)
+    let mut answered: Vec<(usize, Prediction)> = places.into_iter().zip(run.predictions).collect();
+    answered.sort_unstable_by_key(|(place, _)| *place);
+    result.map(|()| answered.into_iter().map(|(_, prediction)| prediction).collect())
 }
 
 /// The questions of a set, and the answers to the first of them.

@@ -104,6 +104,11 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// Whether questions with the same context cost less one after the other.
+    fn remembers_contexts(&self) -> bool {
+        false
+    }
+
     /// How many contexts were too long for it so far.
     fn cut_contexts(&self) -> CutContexts {
         CutContexts::default()

@@ -33,7 +33,10 @@ impl Cache {
     /// Keeps only the first tokens.
     pub fn truncate(&mut self, len: usize) {
         self.tokens.truncate(len);
-        self.layers.iter_mut().for_each(|layer| layer.truncate(len, self.head_dim));
+        for layer in &mut self.layers {
+            let heads = layer.keys.iter_mut().chain(&mut layer.values);
+            heads.for_each(|head| head.truncate(len * self.head_dim));
+        }
     }
 
     pub(super) fn layer(&mut self, number: usize) -> &mut LayerCache {
@@ -47,14 +50,18 @@ impl Cache {
 }
 
 impl LayerCache {
-    /// Keeps only the first numbers of each head.
-    pub fn truncate_head(&mut self, head: usize, len: usize) {
-        self.keys[head].truncate(len);
-        self.values[head].truncate(len);
-    }
-
-    pub fn truncate(&mut self, len: usize, head_dim: usize) {
-        let heads = self.keys.iter_mut().chain(&mut self.values);
-        heads.for_each(|head| head.truncate(len * head_dim));
+    /// Adds the keys and values of further tokens.
+    ///
+    /// # Shapes
+    /// n × heads · head_dim
+    pub fn extend(&mut self, keys: &[f32], values: &[f32], head_dim: usize) {
+        let n_heads = self.keys.len();
+        for (cached, rows) in [(&mut self.keys, keys), (&mut self.values, values)] {
+            for row in rows.chunks_exact(n_heads * head_dim) {
+                for (cached, head) in cached.iter_mut().zip(row.chunks_exact(head_dim)) {
+                    cached.extend_from_slice(head);
+                }
+            }
+        }
     }
 }

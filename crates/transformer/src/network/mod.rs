@@ -1,4 +1,4 @@
-//! The network: tokens → the hidden state of each after the last layer.
+//! The network: tokens → the hidden state of each that is asked for, after the last layer.
 
 mod attention;
 mod cache;
@@ -10,12 +10,16 @@ use numerics::{MatRef, multiply};
 pub(crate) use cache::Cache;
 pub(crate) use elementwise::log_probs;
 
-use self::attention::Attention;
+use self::attention::{Attention, Place, Rows};
+use self::cache::LayerCache;
 use self::elementwise::{rms_norm, swiglu};
 use self::rotary::Rotary;
 use crate::Checkpoint;
 use crate::config::Config;
 use crate::weights::Layer;
+
+/// Sees the weights of attention of each row on the cached tokens, for each layer and head.
+pub(crate) type Watch<'a> = dyn FnMut(&[f32]) + 'a;
 
 /// Buffers of a pass, reused by the next one.
 pub(crate) struct Pass {
@@ -25,79 +29,110 @@ pub(crate) struct Pass {
     queries: Vec<f32>,
     keys: Vec<f32>,
     values: Vec<f32>,
+    attended: Vec<f32>,
     gate: Vec<f32>,
     up: Vec<f32>,
 }
 
 impl Pass {
     pub fn new(config: &Config) -> Self {
-        let [normed, queries, keys, values, gate, up] = [(); 6].map(|()| Vec::new());
+        let [normed, queries, keys, values, attended, gate, up] = [(); 7].map(|()| Vec::new());
         let (rotary, attention) = (Rotary::new(config), Attention::new(config));
-        Self { rotary, attention, normed, queries, keys, values, gate, up }
+        Self { rotary, attention, normed, queries, keys, values, attended, gate, up }
     }
 
-    /// Reads segments, each of which continues the cached tokens and does not see the others. Returns one
-    /// row per token, normalised for the output. A single segment may be kept: then the cache ends with it.
+    /// Reads tokens that continue the cached ones, and keeps them. Returns the rows of those at some places among
+    /// them, in ascending order, normalised for the output.
     ///
     /// # Shapes
-    /// Σ of the segments' lengths × width
-    pub fn read(
+    /// `wanted` × width
+    pub fn extend(
         &mut self,
         checkpoint: &Checkpoint,
         cache: &mut Cache,
-        segments: &[&[u32]],
-        keep: bool,
+        (tokens, wanted): (&[u32], &[usize]),
+        watch: &mut Watch<'_>,
     ) -> Vec<f32> {
-        let (config, weights) = (&checkpoint.config, &checkpoint.weights);
-        assert!(!keep || segments.len() == 1, "one segment can be kept");
-        let tokens = || segments.iter().flat_map(|segment| segment.iter());
-        let row =
-            |token: &u32| &weights.embedding[*token as usize * config.width..][..config.width];
-        let mut rows: Vec<f32> = tokens().flat_map(row).copied().collect();
-        let start = cache.len();
-        let positions: Vec<usize> =
-            segments.iter().flat_map(|segment| start..start + segment.len()).collect();
-        let lengths: Vec<usize> = segments.iter().map(|segment| segment.len()).collect();
-        for (number, layer) in weights.layers.iter().enumerate() {
-            self.attend(config, layer, &mut rows, &positions);
-            let (into, layer_cache) = (&mut self.normed, cache.layer(number));
-            let projected = [&self.queries[..], &self.keys[..], &self.values[..]];
-            self.attention.run(projected, &lengths, layer_cache, into);
-            if !keep {
-                layer_cache.truncate(start, config.head_dim);
+        let config = &checkpoint.config;
+        let seen = cache.len();
+        let place = |n| Place { position: seen + n, n_cached: seen + n + 1, n_own: 0 };
+        let mut places: Vec<Place> = (0..tokens.len()).map(place).collect();
+        let mut rows = embedded(checkpoint, tokens);
+        for (number, layer) in checkpoint.weights.layers.iter().enumerate() {
+            self.keys_and_values(config, layer, &rows, &places);
+            let layer_cache = cache.layer(number);
+            layer_cache.extend(&self.keys, &self.values, config.head_dim);
+            // Nobody sees more of the last layer than keys and values.
+            if number + 1 == config.n_layers {
+                rows = picked(&rows, config.width, wanted);
+                self.normed = picked(&self.normed, config.width, wanted);
+                places = wanted.iter().map(|&row| places[row]).collect();
             }
-            let attended = (&self.normed[..], config.n_heads * config.head_dim);
-            project(&mut rows, 1.0, attended, &layer.attention_output);
+            self.attend(config, layer, (&mut rows, &places), layer_cache, watch);
             self.feed_forward(config, layer, &mut rows);
         }
-        if keep {
-            cache.extend(segments[0]);
-        }
-        rms_norm(&mut self.normed, &rows, &weights.norm, config.norm_epsilon);
-        std::mem::take(&mut self.normed)
+        cache.extend(tokens);
+        self.finished(checkpoint, &rows)
     }
 
-    /// Queries, keys and values of all rows, at their positions.
-    fn attend(&mut self, config: &Config, layer: &Layer, rows: &mut [f32], positions: &[usize]) {
-        rms_norm(&mut self.normed, rows, &layer.attention_norm, config.norm_epsilon);
-        let normed = (&self.normed[..], config.width);
-        let n_rows = positions.len();
-        for (into, matrix, n_heads) in [
-            (&mut self.queries, &layer.queries, config.n_heads),
-            (&mut self.keys, &layer.keys, config.n_key_heads),
-            (&mut self.values, &layer.values, config.n_key_heads),
-        ] {
-            into.resize(n_rows * n_heads * config.head_dim, 0.0);
+    /// Reads branches, each of which continues the first cached tokens, as many as are given with it, and does not
+    /// see the others. Nothing is kept. Returns one row per token, normalised for the output.
+    ///
+    /// # Shapes
+    /// Σ of the branches' lengths × width
+    pub fn branches(
+        &mut self,
+        checkpoint: &Checkpoint,
+        cache: &mut Cache,
+        branches: &[(usize, &[u32])],
+    ) -> Vec<f32> {
+        let config = &checkpoint.config;
+        let places = |&(n_cached, tokens): &(usize, &[u32])| {
+            let place = move |n| Place { position: n_cached + n, n_cached, n_own: n + 1 };
+            (0..tokens.len()).map(place)
+        };
+        let places: Vec<Place> = branches.iter().flat_map(places).collect();
+        let tokens: Vec<u32> = branches.iter().flat_map(|(_, tokens)| *tokens).copied().collect();
+        let mut rows = embedded(checkpoint, &tokens);
+        for (number, layer) in checkpoint.weights.layers.iter().enumerate() {
+            self.keys_and_values(config, layer, &rows, &places);
+            let layer_cache = cache.layer(number);
+            self.attend(config, layer, (&mut rows, &places), layer_cache, &mut |_| ());
+            self.feed_forward(config, layer, &mut rows);
+        }
+        self.finished(checkpoint, &rows)
+    }
+
+    /// Keys and values of all rows, the keys at their positions.
+    fn keys_and_values(&mut self, config: &Config, layer: &Layer, rows: &[f32], places: &[Place]) {
+        let Config { width, n_key_heads, head_dim, norm_epsilon, .. } = *config;
+        rms_norm(&mut self.normed, rows, &layer.attention_norm, norm_epsilon);
+        let normed = (&self.normed[..], width);
+        for (into, matrix) in [(&mut self.keys, &layer.keys), (&mut self.values, &layer.values)] {
+            into.resize(places.len() * n_key_heads * head_dim, 0.0);
             project(into, 0.0, normed, matrix);
         }
-        if let Some([queries, keys]) = &layer.head_norms {
-            for (rows, norm) in [(&mut self.queries, queries), (&mut self.keys, keys)] {
-                rms_norm(&mut self.normed, rows, norm, config.norm_epsilon);
-                rows.copy_from_slice(&self.normed);
-            }
-        }
-        self.rotary.turn(&mut self.queries, positions);
-        self.rotary.turn(&mut self.keys, positions);
+        let norm = layer.head_norms.as_ref().map(|[_, keys]| (&keys[..], norm_epsilon));
+        self.rotary.place(&mut self.keys, norm, places);
+    }
+
+    /// Adds to each row what it sees; the rows are normalised already.
+    fn attend(
+        &mut self,
+        config: &Config,
+        layer: &Layer,
+        (rows, places): (&mut [f32], &[Place]),
+        cache: &LayerCache,
+        watch: &mut Watch<'_>,
+    ) {
+        let Config { width, n_heads, head_dim, norm_epsilon, .. } = *config;
+        self.queries.resize(places.len() * n_heads * head_dim, 0.0);
+        project(&mut self.queries, 0.0, (&self.normed, width), &layer.queries);
+        let norm = layer.head_norms.as_ref().map(|[queries, _]| (&queries[..], norm_epsilon));
+        self.rotary.place(&mut self.queries, norm, places);
+        let seen = Rows { queries: &self.queries, keys: &self.keys, values: &self.values, places };
+        self.attention.run(&seen, cache, &mut self.attended, watch);
+        project(rows, 1.0, (&self.attended, n_heads * head_dim), &layer.attention_output);
     }
 
     fn feed_forward(&mut self, config: &Config, layer: &Layer, rows: &mut [f32]) {
@@ -107,9 +142,25 @@ impl Pass {
             into.resize(n_rows * config.hidden, 0.0);
             project(into, 0.0, (&self.normed, config.width), matrix);
         }
-        swiglu(&mut self.gate, &mut self.up);
+        swiglu(&mut self.gate, &self.up);
         project(rows, 1.0, (&self.gate, config.hidden), &layer.down);
     }
+
+    fn finished(&mut self, checkpoint: &Checkpoint, rows: &[f32]) -> Vec<f32> {
+        let (norm, epsilon) = (&checkpoint.weights.norm, checkpoint.config.norm_epsilon);
+        rms_norm(&mut self.normed, rows, norm, epsilon);
+        std::mem::take(&mut self.normed)
+    }
+}
+
+fn embedded(checkpoint: &Checkpoint, tokens: &[u32]) -> Vec<f32> {
+    let (width, table) = (checkpoint.config.width, &checkpoint.weights.embedding);
+    tokens.iter().flat_map(|&token| &table[token as usize * width..][..width]).copied().collect()
+}
+
+/// Some rows of many.
+fn picked(rows: &[f32], width: usize, wanted: &[usize]) -> Vec<f32> {
+    wanted.iter().flat_map(|row| &rows[row * width..][..width]).copied().collect()
 }
 
 /// `into = keep · into + rows · matrixᵀ`.

@@ -2,6 +2,8 @@
 
 use std::f64::consts::TAU;
 
+use super::attention::Place;
+use super::elementwise::rms_norm;
 use crate::config::{Config, Scaling};
 
 /// Sines and cosines of the positions that were needed so far.
@@ -10,6 +12,7 @@ pub(super) struct Rotary {
     /// One row per position.
     cosines: Vec<f32>,
     sines: Vec<f32>,
+    normed: Vec<f32>,
 }
 
 impl Rotary {
@@ -20,20 +23,24 @@ impl Rotary {
             scaled(libm::pow(config.rotary_base, -exponent), config.rotary_scaling) as f32
         };
         let frequencies = (0..half).map(frequency).collect();
-        Self { frequencies, cosines: Vec::new(), sines: Vec::new() }
+        Self { frequencies, cosines: Vec::new(), sines: Vec::new(), normed: Vec::new() }
     }
 
-    /// Turns all heads of each row.
+    /// Turns all heads of each row by its position, normalised first where there is a norm and its epsilon.
     ///
     /// # Shapes
-    /// `rows` positions × any number of heads · head_dim
-    pub fn turn(&mut self, rows: &mut [f32], positions: &[usize]) {
+    /// `rows` places × any number of heads · head_dim
+    pub fn place(&mut self, rows: &mut [f32], norm: Option<(&[f32], f32)>, places: &[Place]) {
+        if let Some((scale, epsilon)) = norm {
+            rms_norm(&mut self.normed, rows, scale, epsilon);
+            rows.copy_from_slice(&self.normed);
+        }
         let half = self.frequencies.len();
-        self.grow(positions.iter().max().map_or(0, |last| last + 1));
-        let width = rows.len() / positions.len().max(1);
-        for (row, &position) in rows.chunks_mut(width.max(1)).zip(positions) {
-            let cosines = &self.cosines[position * half..][..half];
-            let sines = &self.sines[position * half..][..half];
+        self.grow(places.iter().map(|place| place.position + 1).max().unwrap_or(0));
+        let width = rows.len() / places.len().max(1);
+        for (row, place) in rows.chunks_mut(width.max(1)).zip(places) {
+            let cosines = &self.cosines[place.position * half..][..half];
+            let sines = &self.sines[place.position * half..][..half];
             for head in row.chunks_exact_mut(2 * half) {
                 let (left, right) = head.split_at_mut(half);
                 let pairs = left.iter_mut().zip(right);

@@ -1,0 +1,114 @@
+//! Transformers in Hugging Face's layout: a folder, or the reader that ships, and questions → scores, as a [`Model`].
+//!
+//! ```text
+//! folder, `reader-small` ──source──▶ files ──load──▶ CheckpointModel ──▶ scores, what it looked at
+//!                                      └──export──▶ a folder with its numbers in another format
+//! ```
+
+mod export;
+mod model;
+mod perplexity;
+mod shipped;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use models::{DeviceChoice, Manifest, Model, Program, Provenance};
+use serde::Serialize;
+use transformer::{Checkpoint, Files, Hashes};
+
+use self::model::CheckpointModel;
+use crate::lm::Perplexity;
+use crate::progress::during;
+use crate::{AnswerProvenance, Reporter, Result};
+
+pub use export::{ExportOptions, export};
+pub use shipped::READER_SMALL;
+
+/// The note in the folder of a reader of ours.
+const NOTE: &str = "reader.toml";
+
+/// Returns whether a path names such a model, and not one that was trained on questions alone.
+pub fn is_at(path: &Path) -> bool {
+    source(path).is_some()
+}
+
+/// The files of a folder, or of the reader that ships where no folder has its name.
+fn source(path: &Path) -> Option<Files<'_>> {
+    if path.exists() {
+        let is_ours = path.join("model.toml").exists();
+        return (Checkpoint::is_at(path) && !is_ours).then_some(Files::Folder(path));
+    }
+    shipped::files(path)
+}
+
+/// Loads a network if the path names one.
+///
+/// # Errors
+/// [`crate::Error::Transformer`] if the folder is damaged or the network is not a known one, or if a GPU is
+/// asked for.
+pub(crate) fn load(
+    path: &Path,
+    device: DeviceChoice,
+    reporter: &dyn Reporter,
+) -> Option<Result<(Arc<dyn Model>, Manifest)>> {
+    let files = source(path)?;
+    Some(load_files(path, files, device, reporter))
+}
+
+fn load_files(
+    path: &Path,
+    files: Files<'_>,
+    device: DeviceChoice,
+    reporter: &dyn Reporter,
+) -> Result<(Arc<dyn Model>, Manifest)> {
+    if device == DeviceChoice::Cuda {
+        return Err(transformer::Error::OnlyCpu { path: path.to_owned() }.into());
+    }
+    let name = path.display().to_string();
+    let checkpoint = during(reporter, "read", name, || Checkpoint::read(files))?;
+    let manifest = Manifest::new(provenance(files, &checkpoint));
+    let cut = Mutex::default();
+    Ok((Arc::new(CheckpointModel { checkpoint: Arc::new(checkpoint), cut }), manifest))
+}
+
+/// How well a network predicts a text, if the path names one.
+pub(crate) fn perplexity(path: &Path, text: &Path) -> Option<Result<Perplexity>> {
+    source(path).map(|files| perplexity::perplexity(files, text))
+}
+
+/// The files of a checkpoint take the place of settings, data and seed.
+fn provenance(files: Files<'_>, checkpoint: &Checkpoint) -> Provenance {
+    let sources = [transformer::SOURCES, numerics::SOURCES].concat();
+    let mut code = base::hash::sha256(sources.as_bytes());
+    code.truncate(16);
+    let model = match files {
+        Files::Memory(name, _) => name.to_owned(),
+        Files::Folder(folder) if folder.join(NOTE).exists() => "reader".to_owned(),
+        Files::Folder(_) => checkpoint.architecture().to_string(),
+    };
+    let Hashes { config, tokenizer, weights } = checkpoint.hashes().clone();
+    let hashes = [("config", config), ("tokenizer", tokenizer), ("weights", weights)];
+    Provenance {
+        model,
+        data: String::new(),
+        seed: 0,
+        program: Program::new(code),
+        settings: hashes.map(|(name, hash)| (name.to_owned(), hash)).into(),
+    }
+}
+
+/// Writes what predictions were made from next to them: `some.jsonl` has `some.toml`.
+///
+/// # Errors
+/// If the file can't be written.
+pub fn write_note(predictions: &Path, answers: &[AnswerProvenance]) -> Result<()> {
+    #[derive(Serialize)]
+    struct Note<'a> {
+        answers: &'a [AnswerProvenance],
+    }
+    let text = toml::to_string(&Note { answers }).expect("every field has a form in TOML");
+    crate::write_file(&predictions.with_extension("toml"), &text)
+}

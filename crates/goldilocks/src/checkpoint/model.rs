@@ -1,0 +1,177 @@
+//! [`CheckpointModel`]: a network and questions → the score of each candidate.
+//!
+//! The score is that of language models on servers ([`FilledQuestion`]): the tokens with which all filled-in texts
+//! begin are read once, and ln p of the others is added.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use base::Vocabulary;
+use models::{CutContexts, Explanation, Model, Scorer, Scores};
+use questions::{FilledQuestion, Question, Span, TextForm, shared_prefix};
+use transformer::{Branch, Checkpoint, Reader};
+
+/// A network that was read, ready to answer.
+pub(super) struct CheckpointModel {
+    pub checkpoint: Arc<Checkpoint>,
+    pub cut: Mutex<CutContexts>,
+}
+
+impl Model for CheckpointModel {
+    fn scorer(self: Arc<Self>, _: &Arc<Vocabulary>) -> Box<dyn Scorer> {
+        let reader = self.checkpoint.reader();
+        Box::new(CheckpointScorer { model: self, reader })
+    }
+
+    /// There is nothing to save: the folder is somebody else's.
+    fn save(&self, _: &Path) -> models::Result<()> {
+        Ok(())
+    }
+
+    fn remembers_contexts(&self) -> bool {
+        true
+    }
+
+    fn cut_contexts(&self) -> CutContexts {
+        *self.cut.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The tokens of a question's texts.
+struct Texts {
+    tokens: Vec<Vec<u32>>,
+    /// The first of them.
+    text: String,
+    n_shared: usize,
+    /// Sentences that were left out at the start of the context.
+    n_cut: usize,
+}
+
+impl Texts {
+    /// Leaves out as many sentences as are needed for the model to read every text; none if the query is too
+    /// long.
+    fn new(checkpoint: &Checkpoint, question: &Question<'_>) -> transformer::Result<Self> {
+        let mut n_cut = 0;
+        loop {
+            let filled = FilledQuestion::new(question, TextForm::Plain, n_cut);
+            let tokens = checkpoint.tokens_of_all(&filled.texts)?;
+            let longest = tokens.iter().map(Vec::len).max().unwrap_or(0);
+            if longest <= checkpoint.n_positions() || n_cut == question.context.len() {
+                let n_shared = shared_prefix(&tokens);
+                let text = filled.texts.into_iter().next().unwrap_or_default();
+                return Ok(Self { tokens, text, n_shared, n_cut });
+            }
+            n_cut += 1;
+        }
+    }
+
+    fn shared(&self) -> &[u32] {
+        self.tokens.first().map_or(&[], |tokens| &tokens[..self.n_shared])
+    }
+
+    fn branches(&self) -> impl Iterator<Item = Branch<'_>> {
+        let after = self.n_shared;
+        self.tokens.iter().map(move |tokens| Branch { after, tokens: &tokens[after..] })
+    }
+}
+
+/// Words on each side of a mention that are shown with it.
+const AROUND: usize = 2;
+
+struct CheckpointScorer {
+    model: Arc<CheckpointModel>,
+    reader: Reader,
+}
+
+impl CheckpointScorer {
+    fn scores(&mut self, questions: &[Question<'_>]) -> transformer::Result<Vec<Vec<f64>>> {
+        let texts = questions.iter().map(|question| Texts::new(&self.model.checkpoint, question));
+        let texts = texts.collect::<transformer::Result<Vec<Texts>>>()?;
+        // Questions about the same passage follow each other, those with the earlier blank first; each batch begins
+        // with nothing known: the last digits depend on the questions of the batch, never on the thread.
+        let mut order: Vec<usize> = (0..texts.len()).collect();
+        order.sort_by_key(|&place| texts[place].shared());
+        self.reader.forget();
+        let mut scores = vec![Vec::new(); texts.len()];
+        for places in
+            order.chunk_by(|&one, &next| texts[next].shared().starts_with(texts[one].shared()))
+        {
+            let branches = places.iter().flat_map(|&place| texts[place].branches());
+            let branches: Vec<Branch<'_>> = branches.collect();
+            let trunk = places.last().map_or(&[][..], |&place| texts[place].shared());
+            let mut sums = self.reader.branches(trunk, &branches)?.into_iter();
+            for &place in places {
+                scores[place] = sums.by_ref().take(texts[place].tokens.len()).collect();
+            }
+        }
+        let mut cut = self.model.cut.lock().unwrap_or_else(PoisonError::into_inner);
+        for texts in texts.iter().filter(|texts| texts.n_cut > 0) {
+            cut.contexts += 1;
+            cut.sentences += texts.n_cut;
+        }
+        Ok(scores)
+    }
+}
+
+impl CheckpointScorer {
+    fn mentions(&mut self, question: &Question<'_>) -> transformer::Result<Explanation> {
+        let checkpoint = &self.model.checkpoint;
+        let texts = Texts::new(checkpoint, question)?;
+        let text = &texts.text;
+        let (_, ends) = checkpoint.tokens_with_ends(text)?;
+        let attention = self.reader.attention(texts.shared())?;
+        let words = FilledQuestion::context_words(question, TextForm::Plain, texts.n_cut, 0);
+        // The tokens that end within a word are the word's.
+        let weight = |word: &Range<usize>| -> f32 {
+            let of_token = ends.iter().zip(&attention);
+            let within = of_token.filter(|&(&end, _)| word.start < end && end <= word.end);
+            within.map(|(_, weight)| weight).sum()
+        };
+        let mut spans = Vec::new();
+        let mut sentence_start = 0;
+        for sentence in question.context {
+            let sentence_end = sentence_start + sentence.len();
+            for (place, word) in (sentence_start..).zip(sentence) {
+                let Some(candidate) = question.candidates.iter().position(|other| other == word)
+                else {
+                    continue;
+                };
+                let from = place.saturating_sub(AROUND).max(sentence_start);
+                spans.push(Span {
+                    words: from..(place + AROUND + 1).min(sentence_end),
+                    candidate: Some(candidate),
+                    mention: Some(place),
+                    weight: weight(&words[place]),
+                    score: None,
+                    is_supporting: false,
+                });
+            }
+            sentence_start = sentence_end;
+        }
+        Ok(Explanation { query: None, spans })
+    }
+}
+
+impl Scorer for CheckpointScorer {
+    /// Few, since a question of a large network takes a second, and each thread has a batch; enough that the
+    /// questions of a passage are seldom apart.
+    fn batch_size(&self) -> usize {
+        16
+    }
+
+    fn score(&mut self, questions: &[Question<'_>], scores: &mut Scores) -> models::Result<()> {
+        let lists = self.scores(questions).map_err(models::Error::external)?;
+        lists.into_iter().for_each(|list| scores.push(list.into_iter().map(|score| score as f32)));
+        Ok(())
+    }
+
+    /// What the token before the blank looks at: the attention on the mentions of each candidate.
+    fn explain(&mut self, question: &Question<'_>) -> models::Result<Explanation> {
+        self.mentions(question).map_err(models::Error::external)
+    }
+
+    fn fork(&self) -> Box<dyn Scorer> {
+        Box::new(Self { model: self.model.clone(), reader: self.model.checkpoint.reader() })
+    }
+}
