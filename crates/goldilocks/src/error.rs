@@ -93,8 +93,8 @@ pub enum Error {
     NoTaggedBooks { path: PathBuf },
     #[error("{}: `{model}` has no language model in it", path.display())]
     NoLanguageModel { path: PathBuf, model: String },
-    #[error("{}: `{model}` is no Transformer", path.display())]
-    NotATransformer { path: PathBuf, model: String },
+    #[error("{}: not a Transformer: it has no `config.json`", path.display())]
+    NotATransformer { path: PathBuf },
     #[error("no trial succeeded: {error}")]
     NoTrialSucceeded { error: String },
     /// What a [`crate::ScoreFunction`] failed with.

@@ -58,17 +58,64 @@ fn a_folder_of_weights_answers_and_leaves_a_note_of_what_it_is() {
 #[test]
 fn it_shows_where_it_looks_reads_running_text_and_is_written_with_smaller_numbers() {
     let folder = folder();
-    says(&folder, "explain tiny set.txt --question 1", &expect![[""]]);
+    says(
+        &folder,
+        "explain tiny set.txt --question 1",
+        &expect![[r#"
+        exit 0
+        Question f045d78eb0482ec1
+
+        Model     llama
+        Query     The [     ] slept.
+
+             .22 ████████    1  The ▸fox◂ sat. …
+             .01             2  … The ▸hen◂ ran.
+
+        Scores    hen −62.63   fox −68.77
+        Answer    hen: wrong, the answer is fox
+    "#]],
+    );
     fs::write(folder.path().join("text.txt"), "The fox sat .\nThe hen ran .\n").unwrap();
-    says(&folder, "lm perplexity tiny text.txt", &expect![[""]]);
-    says(&folder, "export tiny small --weights int8", &expect![[""]]);
+    let said = goldilocks(folder.path(), &["lm", "perplexity", "tiny", "text.txt"]);
+    for part in ["exit 0\n", "  perplexity of 8 words in 2 sentences\n", "  of 21 tokens\n"] {
+        assert!(said.contains(part), "{said}");
+    }
+    says(
+        &folder,
+        "export tiny small --weights int8",
+        &expect![[r#"
+        exit 0
+        small
+    "#]],
+    );
     let names = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"];
     assert_eq!(files_below(&folder.path().join("small")), names);
-    says(&folder, "answer small set.txt -o small.jsonl", &expect![[""]]);
-    says(&folder, "export tiny small", &expect![[""]]);
-    says(&folder, "export set.txt other", &expect![[""]]);
-    says(&folder, "train word-distance set.txt -o distance --set max_penalty=5", &expect![[""]]);
-    says(&folder, "export distance other", &expect![[""]]);
+    says(
+        &folder,
+        "answer small set.txt -o small.jsonl",
+        &expect![[r#"
+        exit 0
+        1 question answered in small.jsonl
+    "#]],
+    );
+    says(
+        &folder,
+        "export tiny small",
+        &expect![[r#"
+        exit 1
+        error: small: already exists
+        hint: choose another `-o`, or add `--force` to replace it
+    "#]],
+    );
+    says(
+        &folder,
+        "export set.txt other",
+        &expect![[r#"
+            exit 1
+            error: set.txt: not a Transformer: it has no `config.json`
+            hint: expected `reader-small`, or a folder in Hugging Face's layout
+        "#]],
+    );
     assert!(!folder.path().join("other").exists());
 }
 

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 
 use base::files::write_folder;
-use models::Error as ModelError;
 use transformer::{Checkpoint, NumberFormat};
 
 use super::{NOTE, source};
@@ -32,7 +31,7 @@ pub fn export(
     reporter: &dyn Reporter,
 ) -> Result<()> {
     let ExportOptions { numbers, overwrite } = *options;
-    let files = source(model).ok_or_else(|| not_a_network(model))?;
+    let files = source(model).ok_or_else(|| Error::NotATransformer { path: model.to_owned() })?;
     if folder.exists() && !(overwrite && Checkpoint::is_at(folder)) {
         return Err(Error::Exists { path: folder.to_owned() });
     }
@@ -48,14 +47,4 @@ pub fn export(
             })
         })
     })
-}
-
-/// What there is in its place, if anything.
-fn not_a_network(path: &Path) -> Error {
-    match models::read_manifest(path) {
-        Ok(manifest) => {
-            Error::NotATransformer { path: path.to_owned(), model: manifest.provenance.model }
-        }
-        Err(_) => ModelError::NoModel { path: path.to_owned() }.into(),
-    }
 }

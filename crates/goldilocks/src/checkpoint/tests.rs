@@ -152,7 +152,7 @@ fn an_exported_copy_answers_as_the_original_and_no_folder_is_lost() {
     assert_eq!(error.kind(), crate::ErrorKind::Exists);
     assert_eq!(std::fs::read_to_string(other.join("diary.txt")).unwrap(), "kept");
     let error = export(&other, &place.path().join("new"), &options, &|_| ()).unwrap_err();
-    assert_eq!(error.kind(), crate::ErrorKind::NotFound);
+    assert_eq!(error.kind(), crate::ErrorKind::InvalidInput);
     assert!(!place.path().join("new").exists());
 }
 
