@@ -81,6 +81,8 @@ pub enum Remedy {
     /// Make a model that has a language model in it.
     MakeLanguageModel,
 
+    /// Leave out the further books that share text with held-out ones.
+    LeaveOutLeaks,
     /// Compute on the CPU, or install what a GPU needs.
     InstallCuda,
     /// Use less memory, or the CPU in place of the GPU that has too little.
@@ -136,6 +138,7 @@ impl Remedy {
             Self::MakeLanguageModel,
             Self::ReplaceBook { plain_text: true },
             Self::TrainTagger,
+            Self::LeaveOutLeaks,
             Self::InstallCuda,
             Self::UseLessMemory { is_gpu: false },
             Self::UseLessMemory { is_gpu: true },
@@ -215,6 +218,7 @@ impl fmt::Display for Remedy {
             Self::DrawFewer { n } => write!(f, "draw at most {n} questions of each class"),
             Self::CollectAnswers => f.write_str("serve the study and give its address to annotators"),
             Self::UseCpu => f.write_str("compute on the CPU"),
+            Self::LeaveOutLeaks => f.write_str("leave these books out"),
             Self::InstallCuda => f.write_str(
                 "compute on the CPU; a GPU needs NVIDIA's driver and the CUDA libraries cuBLAS and NVRTC on the \
                  library path",

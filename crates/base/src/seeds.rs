@@ -55,6 +55,10 @@ pub enum Use {
     SampledSoftmax,
     /// Units that dropout leaves out.
     Dropout,
+    /// The order of rows of running text that a reader learns from.
+    ReaderRows,
+    /// The questions that a reader learns from, and their order.
+    ReaderQuestions,
     /// Values that a test makes up.
     Test,
 }
@@ -83,6 +87,8 @@ impl Use {
             Self::Negatives => "negatives",
             Self::SampledSoftmax => "sampled softmax",
             Self::Dropout => "dropout",
+            Self::ReaderRows => "reader rows",
+            Self::ReaderQuestions => "reader questions",
             Self::Test => "test",
         }
     }

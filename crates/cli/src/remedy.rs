@@ -76,6 +76,7 @@ pub fn worded(remedy: &Remedy) -> String {
         Remedy::ResumeOnCpu => {
             "run the same command again: training resumes from its last checkpoint; `--device cpu` does without the GPU".into()
         }
+        Remedy::LeaveOutLeaks => "`--skip-leaks` leaves such books out and counts them".into(),
         Remedy::AskMoreSentences => "`--leads N` asks about more sentences".into(),
         Remedy::AcceptOtherCode { may_retrain: false } => {
             "`--any-version` accepts results of other versions".into()

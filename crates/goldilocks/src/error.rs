@@ -36,6 +36,10 @@ pub enum Error {
     #[cfg(feature = "transformer")]
     #[error(transparent)]
     Transformer(#[from] transformer::Error),
+    /// A reader could not be trained.
+    #[cfg(feature = "transformer")]
+    #[error(transparent)]
+    Reader(#[from] reader::Error),
     /// Predictions could not be read, or do not fit the set.
     #[error(transparent)]
     Evaluation(#[from] evaluation::Error),
@@ -147,6 +151,14 @@ impl Error {
             Self::Models(models::Error::Device(_)) | Self::Numerics(_) => ErrorKind::Device,
             #[cfg(feature = "transformer")]
             Self::Transformer(transformer::Error::OnlyCpu { .. }) => ErrorKind::Device,
+            #[cfg(feature = "transformer")]
+            Self::Reader(reader::Error::Neural(neural::Error::Device(_))) => ErrorKind::Device,
+            #[cfg(feature = "transformer")]
+            Self::Reader(reader::Error::Interrupted) => ErrorKind::Interrupted,
+            #[cfg(feature = "transformer")]
+            Self::Reader(reader::Error::Corpus(corpus::Error::Missing { .. })) => {
+                ErrorKind::NotFound
+            }
             Self::Corpus(corpus::Error::Missing { .. })
             | Self::Questions(questions::Error::Missing { .. })
             | Self::Models(models::Error::NoModel { .. }) => ErrorKind::NotFound,
@@ -186,6 +198,8 @@ impl Error {
             Self::Servers(error) => error.remedy(),
             #[cfg(feature = "transformer")]
             Self::Transformer(error) => error.remedy(),
+            #[cfg(feature = "transformer")]
+            Self::Reader(error) => error.remedy(),
             Self::Evaluation(error) => error.remedy(),
             Self::Report(error) => error.remedy(),
             #[cfg(feature = "page")]

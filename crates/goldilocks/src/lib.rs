@@ -63,6 +63,8 @@ pub mod sets;
 mod stats;
 mod tag;
 mod train;
+#[cfg(feature = "transformer")]
+mod train_reader;
 mod tune;
 
 pub use answer::{AnswerFile, AnswerOptions, AnswerProvenance, ScoreFunction, answer, answer_by};
@@ -87,6 +89,8 @@ pub use sets::SetOptions;
 pub use stats::{LEAST_SHARE, SetStatistics, stats};
 pub use tag::{tag, train_tagger};
 pub use train::{TrainOptions, TrainedModel, load_model, train, train_to};
+#[cfg(feature = "transformer")]
+pub use train_reader::{READER, READER_SETTINGS, ReaderOptions, ReaderRun, train_reader};
 pub use tune::{Trial, TrialOutcome, TuneOptions, Tuning, tune};
 
 pub use ::report;
@@ -94,6 +98,8 @@ pub use ::report;
 pub use page;
 #[cfg(feature = "servers")]
 pub use servers;
+#[cfg(feature = "transformer")]
+pub use reader;
 #[cfg(feature = "transformer")]
 pub use transformer;
 pub use {base, corpus, evaluation, models, neural, ngram, numerics, questions};

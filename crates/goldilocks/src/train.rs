@@ -129,7 +129,7 @@ pub fn load_model(
 }
 
 /// Where a training that is stopped leaves what it has learnt: next to the model that it would have become.
-fn checkpoints_of(folder: &Path) -> Option<PathBuf> {
+pub(crate) fn checkpoints_of(folder: &Path) -> Option<PathBuf> {
     let name = folder.file_name()?.to_string_lossy();
     Some(folder.with_file_name(format!(".{name}.checkpoints")))
 }

@@ -9,7 +9,7 @@
 //! | folder | holds |
 //! | --- | --- |
 //! | `layers` | embedding, LSTM, attention over a context, hops, halves of a Transformer's block, softmax: places in the [`Weights`] and how they compute |
-//! | `networks` | [`LstmLm`], [`LexicalMemory`], [`Decoder`]: layers put together, and how they score a [`Cloze`] |
+//! | `networks` | [`LstmLm`], [`LexicalMemory`], [`Decoder`] and [`Chooser`]: layers put together, and how they score a [`Cloze`] |
 //! | `text` | running text as windows of streams, or runs of words with their memories |
 //!
 //! A [`Network`] is layers and settings; its numbers are in [`Weights`], on a device. Answering needs
@@ -38,7 +38,7 @@ pub use layers::{
 };
 pub use network::{Mode, Network, StepContext};
 pub use networks::{
-    Batch, Decoder, DecoderBuffers, DecoderConfig, LexicalConfig, LexicalMemory, LstmConfig,
+    Batch, ChoiceBatch, Chooser, ChooserBuffers, ChooserConfig, Decoder, DecoderBuffers, DecoderConfig, LexicalConfig, LexicalMemory, LstmConfig,
     LstmLm, Window,
 };
 pub use optimiser::{Method, Optimiser};

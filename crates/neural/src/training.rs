@@ -34,11 +34,25 @@ pub trait Trainer {
     /// If the device fails.
     fn step(&mut self, batch: &Self::Batch, rate: f64) -> Result<f64>;
 
-    /// The sum of −ln p over the targets, with the full softmax; nothing is learnt.
+    /// ln p of each target, with the full softmax, and 0 where there is no target; nothing is learnt.
     ///
     /// # Errors
     /// If the device fails.
-    fn loss(&mut self, batch: &Self::Batch) -> Result<f64>;
+    fn log_probs(&mut self, batch: &Self::Batch) -> Result<Vec<f64>>;
+
+    /// The sum of −ln p over the targets; nothing is learnt.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn loss(&mut self, batch: &Self::Batch) -> Result<f64> {
+        Ok(-self.log_probs(batch)?.iter().sum::<f64>())
+    }
+
+    /// Replaces the weights; what the optimiser remembers stays.
+    ///
+    /// # Errors
+    /// If one is missing or has another shape, or the device is lost.
+    fn begin_with(&mut self, weights: &Tables) -> Result<()>;
 
     /// What was learnt.
     ///
@@ -156,7 +170,7 @@ impl<D: Backend, N: Network> Trainer for Training<D, N> {
         Ok(loss)
     }
 
-    fn loss(&mut self, batch: &N::Batch) -> Result<f64> {
+    fn log_probs(&mut self, batch: &N::Batch) -> Result<Vec<f64>> {
         let previous = self.evaluate.take();
         let Captured { mut buffers, mut graph } = self.captured(batch, Mode::Evaluate, previous)?;
         let Self { network, weights, .. } = &*self;
@@ -165,9 +179,13 @@ impl<D: Backend, N: Network> Trainer for Training<D, N> {
             network.forward(weights, &mut buffers);
             network.evaluate(weights, &mut buffers);
         });
-        let log_probs = self.sum_of_losses(&buffers)?;
+        let log_probs = self.weights.device.read(self.network.losses(&buffers))?;
         self.evaluate = Some(Captured { buffers, graph });
-        Ok(-log_probs)
+        Ok(log_probs.into_iter().map(Real::to_f64).collect())
+    }
+
+    fn begin_with(&mut self, weights: &Tables) -> Result<()> {
+        self.weights.write(weights)
     }
 
     fn weights(&self) -> Result<Tables> {

@@ -8,8 +8,8 @@ mod gpu;
 
 use base::seeds::{self, Use};
 use goldilocks_numerics::device::{
-    Accumulate, Array, Attention, AttentionGradients, AttentionResults, Backend, Convert, Cpu,
-    Device, Layout, Lstm, NO_TARGET, OptimiserStep, Reals, RmsNorm, Rotation, StepSettings,
+    Accumulate, Array, Attention, AttentionGradients, AttentionResults, Backend, Choices, Convert,
+    Cpu, Device, Layout, Lstm, NO_TARGET, OptimiserStep, Reals, RmsNorm, Rotation, StepSettings,
     Targets, Trace, bf16,
 };
 use goldilocks_numerics::{Real, Result};
@@ -104,11 +104,13 @@ operations! {
     gather_rows ["gather_rows"] 1e-7 false,
     scatter_add_rows ["scatter_add_rows"] 1e-6 false,
     sum_rows ["sum_rows"] 1e-5 false,
+    scale_rows ["scale_rows"] 1e-6 false,
     dropout ["dropout"] 1e-6 false,
     relu_tail ["relu_tail", "relu_tail_backward"] 1e-7 false,
     softmax_rows ["softmax_rows", "softmax_rows_backward"] 2e-5 false,
     smooth_rows ["smooth_rows"] 1e-5 false,
     cross_entropy ["cross_entropy"] 2e-5 false,
+    choose ["choose"] 2e-5 false,
     log_probs ["log_probs"] 2e-5 false,
     lstm ["lstm_forward", "lstm_backward"] 5e-5 true,
     rms_norm ["rms_norm", "rms_norm_backward"] 1e-5 false,
@@ -219,6 +221,38 @@ fn sum_rows<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
     let from = reals(device, &draw.numbers(rows * layout.row_stride))?;
     device.sum_rows(into.all_mut(), beta, from.all().laid_out(layout));
     read(device, &into)
+}
+
+fn scale_rows<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let (rows, columns) = (draw.size(60), draw.size(60));
+    let mut values = reals(device, &draw.numbers(rows * columns))?;
+    let factors = reals(device, &draw.numbers(rows))?;
+    device.scale_rows(values.all_mut(), factors.all());
+    read(device, &values)
+}
+
+/// Texts of several lengths, some of which are missing, and a question that is not there.
+fn choose<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let (texts, n_questions) = (1 + draw.size(12), draw.size(9));
+    let (mut questions, mut n) = (Vec::new(), draw.below(20));
+    for _ in 0..n_questions {
+        let answer = draw.below(texts);
+        questions.push(answer as u32);
+        for text in 0..texts {
+            let first = n + draw.below(3);
+            n = first + if text == answer { draw.size(70) } else { draw.below(70) };
+            questions.extend([first, n].map(|place| place as u32));
+        }
+    }
+    questions[0] = NO_TARGET;
+    let mut weights = reals(device, &draw.numbers(n))?;
+    let log_probs: Vec<f64> = draw.numbers(n).iter().map(|x| 0.05 * (x - 2.0)).collect();
+    let log_probs = reals(device, &log_probs)?;
+    let mut losses: Reals<D> = device.zeros(n_questions)?;
+    let questions = device.upload(&questions)?;
+    let choices = Choices { questions: questions.all(), texts, scale: 0.7, share: 0.3 };
+    device.choose(weights.all_mut(), losses.all_mut(), log_probs.all(), choices);
+    Ok([read(device, &weights)?, read(device, &losses)?].concat())
 }
 
 fn dropout<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
@@ -358,7 +392,18 @@ fn rotate<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
     read(device, &values)
 }
 
-/// Rows that are no multiples of tiles, narrow and wide heads, and values next to other columns.
+/// What each place of a row reads: `first ≤ trunk ≤ start ≤` the place.
+fn seen(draw: &mut Draw, rows: usize, length: usize) -> Vec<u32> {
+    let of_place = |place: usize| {
+        // Many places read little: then whole tiles are left out.
+        let start = if draw.below(2) == 1 { place } else { draw.below(place + 1) };
+        let trunk = draw.below(start + 1);
+        [draw.below(trunk + 1), trunk, start].map(|bound| bound as u32)
+    };
+    (0..rows).flat_map(|_| 0..length).flat_map(of_place).collect()
+}
+
+/// Rows that are no multiples of tiles, narrow and wide heads, values next to other columns, and bounds or none.
 fn attention<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
     let (rows, length, heads) = (draw.size(3), draw.size(150), draw.size(3));
     let dim = 4 * draw.size(32);
@@ -376,7 +421,10 @@ fn attention<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
     let [mut log_sums, mut deltas]: [Reals<D>; 2] =
         [device.zeros(n * heads)?, device.zeros(n * heads)?];
     let of_values = values.all().laid_out(layout);
-    let attention = Attention { queries_and_keys: pairs.all(), values: of_values, length, heads };
+    let bounds = device.upload(&seen(draw, rows, length))?;
+    let bounds = (draw.below(2) == 1).then(|| bounds.all());
+    let queries_and_keys = pairs.all();
+    let attention = Attention { queries_and_keys, values: of_values, length, heads, bounds };
     device.attention(read.all_mut(), log_sums.all_mut(), attention);
     let mut found = self::read(device, &read)?;
     found.extend(self::read(device, &log_sums)?);

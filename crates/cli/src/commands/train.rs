@@ -4,10 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use goldilocks::questions::{self, Split};
-use goldilocks::{Error, SetOptions, TrainOptions, models, sets, train_to};
+use goldilocks::{Error, READER, ReaderOptions, ReaderRun, SetOptions, TrainOptions};
+use goldilocks::{models, sets, train_reader, train_to};
 
 use crate::args::{self, DeviceArgs, SkipArgs};
 use crate::cli::program;
+use crate::failure::Failure;
+use crate::interrupt;
 use crate::progress::Progress;
 use crate::stdio;
 
@@ -17,8 +20,8 @@ pub struct Options {
     /// A name that `goldilocks models` lists
     model: String,
     /// A question set: folder or file; `-` is standard input, in JSON lines
-    #[arg(value_name = "SET")]
-    set: PathBuf,
+    #[arg(value_name = "SET", required_unless_present = "resume")]
+    set: Option<PathBuf>,
     /// Folder to write the model into
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
@@ -35,16 +38,48 @@ pub struct Options {
     /// Overwrite an existing model
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    reader: ReaderArgs,
+}
+
+/// Options of `train reader` alone.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Options of `train reader`")]
+struct ReaderArgs {
+    /// Further books to learn from: files, folders, or lists of files (.list)
+    #[arg(long, value_name = "BOOKS", num_args = 1..)]
+    text: Vec<PathBuf>,
+    /// Leave out further books that share text with validation or test books
+    #[arg(long)]
+    skip_leaks: bool,
+    /// Stop after some minutes, to be resumed by the same command; 0: when all text is prepared
+    #[arg(long, value_name = "MINUTES", value_parser = minutes)]
+    stop_after: Option<f64>,
+    /// Minutes from one checkpoint to the next
+    #[arg(long, value_name = "MINUTES", default_value = "5", value_parser = minutes)]
+    save_every: f64,
+    /// Resume from what lies next to the output, without SET and further books
+    #[arg(long, conflicts_with = "set")]
+    resume: bool,
+}
+
+/// Parses a time in minutes.
+fn minutes(text: &str) -> Result<f64, String> {
+    let minutes = text.parse().ok().filter(|minutes| (0.0..=1e6).contains(minutes));
+    minutes.ok_or_else(|| "expected a number of minutes from 0".to_owned())
 }
 
 /// Trains on the training split, tunes on the validation split, saves. The same command resumes a training that was
 /// stopped.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
+    if options.model == READER {
+        return run_reader(options, progress);
+    }
     let settings = options.settings.iter().map(String::as_str);
     let training = TrainOptions::new(&options.model, settings)?;
     models::check_place(&options.output, options.force).map_err(Error::from)?;
     let all = SetOptions::all(options.skip.skip_bad);
-    let path = stdio::input(&options.set, "jsonl")?;
+    let path = stdio::input(set_of(options)?, "jsonl")?;
     let open = |splits: &[Split]| sets::open(&path, &all, splits, progress);
     // A set that is all test will do for a model that learns nothing; any other model names what it lacks.
     let set = open(&[Split::Train, Split::Valid]).or_else(|error| match error {
@@ -61,4 +96,40 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     progress.show_epochs();
     train_to(&options.output, options.force, &set, &training, progress)?;
     progress.summary(format_args!("{}\n", options.output.display()))
+}
+
+/// The set, which only a reader can do without.
+fn set_of(options: &Options) -> Result<&PathBuf> {
+    options.set.as_ref().ok_or_else(|| {
+        let message = format!("`{}` needs a SET: only `{READER}` resumes without", options.model);
+        Failure::Setting { what: "--resume", message }.into()
+    })
+}
+
+/// Trains a Transformer on running text and questions.
+fn run_reader(options: &Options, progress: &Progress) -> Result<()> {
+    let ReaderArgs { text, skip_leaks, stop_after, save_every, .. } = &options.reader;
+    let training = ReaderOptions {
+        seed: options.seed,
+        device: options.device.device,
+        text: text.clone(),
+        skip_leaks: *skip_leaks,
+        stop_after: *stop_after,
+        save_every: *save_every,
+        overwrite: options.force,
+        program: program(),
+        ..ReaderOptions::new(options.settings.iter().map(String::as_str))?
+    };
+    let all = SetOptions::all(options.skip.skip_bad);
+    let open = |path: &PathBuf| -> Result<_> {
+        Ok(sets::open(&stdio::input(path, "jsonl")?, &all, &[], progress)?)
+    };
+    let set = options.set.as_ref().map(open).transpose()?;
+    match train_reader(&options.output, set.as_ref(), &training, progress)? {
+        ReaderRun::Done => progress.summary(format_args!("{}\n", options.output.display())),
+        ReaderRun::Stopped => {
+            progress.note(format_args!("{}", interrupt::RESUMES));
+            Ok(())
+        }
+    }
 }

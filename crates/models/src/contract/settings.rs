@@ -182,12 +182,24 @@ impl Settings {
         method: &Method,
         texts: impl IntoIterator<Item = &'a str>,
     ) -> Result<Self> {
+        Self::of(method.name, method.code(), method.settings, texts)
+    }
+
+    /// The same for a list of settings, of what is trained in another way than by a [`Method`].
+    ///
+    /// # Errors
+    /// As [`Settings::from_text`].
+    pub fn of<'a>(
+        model: &'static str,
+        code: String,
+        known: &'static [Setting],
+        texts: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self> {
         let mut values = Table::new();
-        for setting in method.settings {
+        for setting in known {
             values.insert(setting.name.to_owned(), setting.parse(setting.default)?);
         }
-        let (model, known) = (method.name, method.settings);
-        let mut settings = Self { model, code: method.code(), known, values };
+        let mut settings = Self { model, code, known, values };
         for text in texts {
             let malformed = || Error::MalformedSetting { text: text.to_owned() };
             let (key, value) = text.split_once('=').ok_or_else(malformed)?;

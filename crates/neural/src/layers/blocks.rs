@@ -43,8 +43,11 @@ pub struct Places<D: Device> {
     pub rows: usize,
     /// How many pieces a row has.
     pub length: usize,
-    /// Cosines and sines of the angles of each place in a row, length × head_dim.
+    /// Cosines and sines of the angles of each place in a row, length × head_dim; or, with bounds, of each place in
+    /// all rows.
     pub angles: Reals<D>,
+    /// What each place reads; none: all before it.
+    pub bounds: Option<Indices<D>>,
     /// The key of dropout.
     pub dropout_key: Indices<D>,
     /// The probability that a number is dropped.
@@ -76,6 +79,7 @@ impl<D: Dense> Places<D> {
             rows,
             length,
             angles: device.upload(&angles)?,
+            bounds: None,
             dropout_key: device.zeros(2)?,
             dropout,
         })

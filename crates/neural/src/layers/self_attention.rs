@@ -9,7 +9,7 @@
 use numerics::device::Device;
 use numerics::device::{
     Array, Attention, AttentionGradients, AttentionResults, Backend, DeviceMatrix, DeviceMatrixMut,
-    Layout, Reals, Rotation, Slice, SliceMut,
+    Indices, Layout, Reals, Rotation, Slice, SliceMut,
 };
 
 use super::blocks::{BlockShape, Places, Scratch, if_learning};
@@ -151,12 +151,14 @@ impl SelfAttention {
         &self,
         rotated: &'a Reals<D>,
         joined: &'a Reals<D>,
-        places: &Places<D>,
-    ) -> Attention<'a, Reals<D>> {
+        places: &'a Places<D>,
+    ) -> Attention<'a, Reals<D>, Indices<D>> {
         let (shape, length) = (self.shape, places.length);
+        let bounds = places.bounds.as_ref().map(Array::all);
         let values = joined.slice(2 * shape.heads_dim()..joined.len());
         let values = values.laid_out(values_layout(joined.len(), shape));
-        Attention { queries_and_keys: rotated.all(), values, length, heads: shape.heads }
+        let (queries_and_keys, heads) = (rotated.all(), shape.heads);
+        Attention { queries_and_keys, values, length, heads, bounds }
     }
 
     /// The gradient of the stream: after → before.

@@ -6,7 +6,7 @@
 //! pieces ──embedding──▶ stream ──dropout──▶ blocks { attention, feed-forward } ──norm──▶ softmax (tied)
 //! ```
 
-use numerics::device::{Array, Backend, Device, Indices, Reals, Slice, Targets};
+use numerics::device::{Array, Backend, Device, Indices, Reals, Slice, SliceMut, Targets};
 
 use crate::Result;
 use crate::layers::{
@@ -69,10 +69,10 @@ struct Block {
 /// What a batch needs on the device.
 #[derive(Debug)]
 pub struct DecoderBuffers<D: Device> {
-    pieces: Indices<D>,
-    targets: Indices<D>,
+    pub(super) pieces: Indices<D>,
+    pub(super) targets: Indices<D>,
     losses: Reals<D>,
-    places: Places<D>,
+    pub(super) places: Places<D>,
     /// What blocks add to.
     stream: Reals<D>,
     /// Of each block; where nothing is learnt all use the same ones.
@@ -214,16 +214,53 @@ impl Network for Decoder {
         gradients: &mut Reals<D>,
         buffers: &mut DecoderBuffers<D>,
     ) {
+        // Chosen: the mean over all places, whether they have a target or not.
+        let scale = 1.0 / buffers.places.n() as f64;
+        self.backward_of(weights, gradients, buffers, (scale, None));
+    }
+
+    fn evaluate<D: Backend>(&self, weights: &Weights<D>, buffers: &mut DecoderBuffers<D>) {
+        let DecoderBuffers { targets, losses, outputs, softmax, .. } = buffers;
+        let SoftmaxBuffers::Full(scores) = softmax else { unreachable!("no samples are learnt") };
+        let chosen = (targets.all(), losses.all_mut());
+        self.softmax.log_probs(weights, scores, outputs.all(), chosen);
+    }
+
+    fn losses<'a, D: Backend>(&self, buffers: &'a DecoderBuffers<D>) -> Slice<'a, Reals<D>> {
+        buffers.losses.all()
+    }
+}
+
+impl Decoder {
+    /// After the forward pass: ln p of each target.
+    pub(super) fn log_probs<D: Backend>(
+        &self,
+        weights: &Weights<D>,
+        DecoderBuffers { targets, outputs, softmax, .. }: &mut DecoderBuffers<D>,
+        into: SliceMut<'_, Reals<D>>,
+    ) {
+        let SoftmaxBuffers::Full(scores) = softmax else { unreachable!("no samples are learnt") };
+        self.softmax.log_probs(weights, scores, outputs.all(), (targets.all(), into));
+    }
+
+    /// The gradients of a sum of −ln p, each multiplied by a number and perhaps by one of its own.
+    pub(super) fn backward_of<D: Backend>(
+        &self,
+        weights: &Weights<D>,
+        gradients: &mut Reals<D>,
+        buffers: &mut DecoderBuffers<D>,
+        (scale, factors): (f64, Option<Slice<'_, Reals<D>>>),
+    ) {
         let (device, width) = (&weights.device, self.config.block.width);
         let DecoderBuffers { pieces, targets, losses, places, .. } = buffers;
         let DecoderBuffers { stream, blocks, outputs, softmax, learning, .. } = buffers;
+        let SoftmaxBuffers::Full(scores) = softmax else { unreachable!("no samples are learnt") };
         let Some(Learning { stream: gradient, outputs: of_outputs, scratch }) = learning else {
             unreachable!("buffers for learning")
         };
-        // Chosen: the mean over all places, whether they have a target or not.
-        let targets = Targets { columns: targets.all(), scale: 1.0 / places.n() as f64 };
+        let targets = (Targets { columns: targets.all(), scale }, losses.all_mut());
         let inputs = (outputs.all(), of_outputs.all_mut());
-        self.softmax.learn(weights, gradients, softmax, inputs, (targets, losses.all_mut()));
+        self.softmax.learn_all(weights, gradients, scores, inputs, targets, factors);
         let read = [stream.all(), of_outputs.all()].map(|rows| rows.rows_of(width));
         self.norm.backward(weights, gradients, (gradient.all_mut().rows_of(width), 0.0), read);
         for (number, block) in self.blocks.iter().enumerate().rev() {
@@ -236,17 +273,6 @@ impl Network for Decoder {
         }
         places.drop(device, gradient, 0);
         self.embedding.backward(device, gradients, pieces.all(), gradient.all());
-    }
-
-    fn evaluate<D: Backend>(&self, weights: &Weights<D>, buffers: &mut DecoderBuffers<D>) {
-        let DecoderBuffers { targets, losses, outputs, softmax, .. } = buffers;
-        let SoftmaxBuffers::Full(scores) = softmax else { unreachable!("no samples are learnt") };
-        let chosen = (targets.all(), losses.all_mut());
-        self.softmax.log_probs(weights, scores, outputs.all(), chosen);
-    }
-
-    fn losses<'a, D: Backend>(&self, buffers: &'a DecoderBuffers<D>) -> Slice<'a, Reals<D>> {
-        buffers.losses.all()
     }
 }
 

@@ -12,6 +12,31 @@ pub struct Targets<'a, I> {
     pub scale: f64,
 }
 
+/// Texts of which one is to be chosen, by the ln p of their pieces.
+#[derive(Debug)]
+pub struct Choices<'a, I> {
+    /// Of each question the number of the right text, or [`super::NO_TARGET`] where there is no question; then for
+    /// each text its first place and the one after its last, equal where there is no text. Questions × (1 + 2 ·
+    /// texts).
+    pub questions: Slice<'a, I>,
+    /// How many texts a question has at most.
+    pub texts: usize,
+    /// What a sum of ln p is multiplied by.
+    pub scale: f64,
+    /// What the loss of a question is multiplied by.
+    pub share: f64,
+}
+
+impl<I> Choices<'_, I> {
+    /// The checked number of questions.
+    pub(super) fn check(&self, losses: usize) -> usize {
+        let each = 1 + 2 * self.texts;
+        let n = self.questions.len / each;
+        assert_eq!((n * each, losses), (self.questions.len, n), "a loss for each question");
+        n
+    }
+}
+
 /// What is normalised, and how.
 #[derive(Debug)]
 pub struct RmsNorm<'a, A> {
@@ -52,7 +77,7 @@ impl<A> Rotation<'_, A> {
 
 /// What attention reads: rows of equally many places.
 #[derive(Debug)]
-pub struct Attention<'a, A> {
+pub struct Attention<'a, A, I> {
     /// Of each place the queries of all heads, then their keys.
     pub queries_and_keys: Slice<'a, A>,
     /// Of each place the values of all heads.
@@ -61,26 +86,31 @@ pub struct Attention<'a, A> {
     pub length: usize,
     /// Heads, equally wide.
     pub heads: usize,
+    /// Of each place three places of its row, `first ≤ trunk ≤ start ≤` itself: it reads those from `first` up to
+    /// `trunk`, and those from `start` up to and with itself. So several texts that begin alike lie behind what they
+    /// share. Without them, each place reads all before it and itself.
+    pub bounds: Option<Slice<'a, I>>,
 }
 
-impl<A> Clone for Attention<'_, A> {
+impl<A, I> Clone for Attention<'_, A, I> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<A> Copy for Attention<'_, A> {}
+impl<A, I> Copy for Attention<'_, A, I> {}
 
-impl<A> Attention<'_, A> {
+impl<A, I> Attention<'_, A, I> {
     /// The checked number of rows, and of numbers in a head.
     pub(super) fn check(&self, read: usize, log_sums: usize) -> [usize; 2] {
-        let Self { queries_and_keys, values, length, heads } = self;
+        let Self { queries_and_keys, values, length, heads, bounds } = self;
         let Layout { rows: places, columns: width, .. } = values.layout;
         assert!(*length > 0 && *heads > 0, "places and heads");
         assert_eq!((places % length, width % heads), (0, 0), "whole rows, and equal heads");
         let found = (queries_and_keys.len, read, log_sums);
         let expected = (2 * places * width, places * width, places * heads);
         assert_eq!(found, expected, "shapes");
+        assert!(bounds.is_none_or(|bounds| bounds.len == 3 * places), "three bounds a place");
         [places / length, width / heads]
     }
 }

@@ -24,8 +24,8 @@ pub(crate) mod product;
 mod slice;
 
 pub use arguments::{
-    Attention, AttentionGradients, AttentionResults, Lstm, OptimiserStep, RmsNorm, Rotation,
-    Targets, Trace,
+    Attention, AttentionGradients, AttentionResults, Choices, Lstm, OptimiserStep, RmsNorm,
+    Rotation, Targets, Trace,
 };
 pub use cpu::Cpu;
 #[cfg(feature = "cuda")]

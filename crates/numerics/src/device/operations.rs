@@ -4,8 +4,8 @@
 //! All operations panic if the shapes don't fit: that is a mistake in a network, not in its input.
 
 use super::{
-    Attention, AttentionGradients, AttentionResults, Device, DeviceMatrix, DeviceMatrixMut,
-    Indices, Lstm, OptimiserStep, Reals, RmsNorm, Rotation, Slice, SliceMut, Targets, Trace, bf16,
+    Attention, AttentionGradients, AttentionResults, Choices, Device, DeviceMatrix,
+    DeviceMatrixMut, Indices, Lstm, OptimiserStep, Reals, RmsNorm, Rotation, Slice, SliceMut, Targets, Trace, bf16,
 };
 
 /// The target of a row that is not learnt from, such as padding.
@@ -100,6 +100,12 @@ pub trait Dense: Device {
         from: DeviceMatrix<'_, Reals<Self>>,
     );
 
+    /// Multiplies each row by a number of its own.
+    ///
+    /// # Shapes
+    /// `factors` m, `values` m × any.
+    fn scale_rows(&self, values: SliceMut<'_, Reals<Self>>, factors: Slice<'_, Reals<Self>>);
+
     /// Sets each number to 0 with some probability and multiplies the others, so that the mean stays
     /// (Srivastava et al. 2014). The key, two numbers, and the layer decide which: the same call on the
     /// gradient is the backward pass.
@@ -171,6 +177,20 @@ pub trait Softmax: Device {
         losses: SliceMut<'_, Reals<Self>>,
     );
 
+    /// What gradients of −ln p are to be multiplied by at each place, so that they are those of −share · ln
+    /// softmax(scale · Σ ln p)\[answer\] over the texts of each question; that loss too. Weights of other places
+    /// stay.
+    ///
+    /// # Shapes
+    /// `weights` and `log_probs` n, `losses` one for each question.
+    fn choose(
+        &self,
+        weights: SliceMut<'_, Reals<Self>>,
+        losses: SliceMut<'_, Reals<Self>>,
+        log_probs: Slice<'_, Reals<Self>>,
+        choices: Choices<'_, Indices<Self>>,
+    );
+
     /// ln softmax(scores + bias)\[column\] for k columns of each row; [`NO_TARGET`] gives 0.
     ///
     /// # Shapes
@@ -223,8 +243,9 @@ pub trait Transformer: Device {
     /// turned by the angle of the row's position and of j.
     fn rotate(&self, values: SliceMut<'_, Reals<Self>>, rotation: Rotation<'_, Reals<Self>>);
 
-    /// Attention of each place to those before it in its row and to itself (Vaswani et al. 2017): `read =
-    /// softmax(Q Kᵀ / √dim) V` for each head, and the logarithm of each softmax's sum.
+    /// Attention of each place to those before it in its row and to itself, or to those that its bounds say
+    /// (Vaswani et al. 2017): `read = softmax(Q Kᵀ / √dim) V` for each head, and the logarithm of each
+    /// softmax's sum.
     ///
     /// # Shapes
     /// `read` places × heads · dim, `log_sums` places × heads.
@@ -232,14 +253,14 @@ pub trait Transformer: Device {
         &self,
         read: SliceMut<'_, Reals<Self>>,
         log_sums: SliceMut<'_, Reals<Self>>,
-        attention: Attention<'_, Reals<Self>>,
+        attention: Attention<'_, Reals<Self>, Indices<Self>>,
     );
 
     /// Its gradients, given that of what was read; they are replaced.
     fn attention_backward(
         &self,
         into: AttentionGradients<'_, Reals<Self>>,
-        attention: Attention<'_, Reals<Self>>,
+        attention: Attention<'_, Reals<Self>, Indices<Self>>,
         results: AttentionResults<'_, Reals<Self>>,
     );
 

@@ -1,5 +1,7 @@
-//! Attention of each place to those before it: queries, keys, values → what is read, and back; a row of places at
+//! Attention of each place to those before it, or to some of them: queries, keys, values → what is read, and back; a row of places at
 //! a time, head after head.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -21,6 +23,20 @@ pub struct Shape {
 pub struct Inputs<'a, R> {
     pub queries_and_keys: &'a [R],
     pub values: &'a [R],
+    /// Three for each place, or none.
+    pub bounds: &'a [u32],
+}
+
+impl<R> Inputs<'_, R> {
+    /// The two runs of places that a place reads, one after the other.
+    fn seen(&self, first_of_row: usize, place: usize) -> [Range<usize>; 2] {
+        match self.bounds.get(3 * (first_of_row + place)..) {
+            Some(&[first, trunk, start, ..]) => {
+                [first as usize..trunk as usize, start as usize..place + 1]
+            }
+            _ => [0..0, 0..place + 1],
+        }
+    }
 }
 
 impl Shape {
@@ -54,21 +70,33 @@ impl Shape {
         ]
     }
 
-    /// softmax(Q Kᵀ / √dim) of a head, and the logarithm of each row's sum.
-    fn weights<R: Real>(self, [queries, keys, _]: [MatRef<'_, R>; 3]) -> (Vec<R>, Vec<R>) {
+    /// softmax(Q Kᵀ / √dim) of a head in a row of places, and the logarithm of each softmax's sum.
+    fn weights<R: Real>(
+        self,
+        [queries, keys, _]: [MatRef<'_, R>; 3],
+        of: Inputs<'_, R>,
+        row: usize,
+    ) -> (Vec<R>, Vec<R>) {
         let mut weights = vec![R::ZERO; self.length * self.length];
         multiply(&mut weights, R::ZERO, self.scale(), queries, keys.transposed());
-        let log_sums = weights.chunks_mut(self.length).enumerate().map(|(place, row)| {
-            let (seen, hidden) = row.split_at_mut(place + 1);
-            hidden.fill(R::ZERO);
-            let most =
-                seen.iter().copied().fold(seen[0], |most, x| if x > most { x } else { most });
-            let mut sum = R::ZERO;
-            for x in &mut *seen {
-                *x = (*x - most).exp();
-                sum += *x;
+        let log_sums = weights.chunks_mut(self.length).enumerate().map(|(place, weights)| {
+            let [trunk, branch] = of.seen(row * self.length, place);
+            for hidden in [0..trunk.start, trunk.end..branch.start, branch.end..self.length] {
+                weights[hidden].fill(R::ZERO);
             }
-            seen.iter_mut().for_each(|x| *x = *x / sum);
+            let seen = [trunk, branch];
+            let scores = seen.iter().flat_map(|range| &weights[range.clone()]);
+            let most = scores.copied().fold(weights[place], |a, b| if b > a { b } else { a });
+            let mut sum = R::ZERO;
+            for range in &seen {
+                for x in &mut weights[range.clone()] {
+                    *x = (*x - most).exp();
+                    sum += *x;
+                }
+            }
+            for range in seen {
+                weights[range].iter_mut().for_each(|x| *x = *x / sum);
+            }
             most + sum.ln()
         });
         let log_sums = log_sums.collect();
@@ -91,7 +119,7 @@ pub fn attention<R: Real>(read: &mut [R], log_sums: &mut [R], of: Inputs<'_, R>,
             let mut result = vec![R::ZERO; length * dim];
             for head in 0..heads {
                 let factors = shape.factors(of, row, head);
-                let (weights, log_sums) = shape.weights(factors);
+                let (weights, log_sums) = shape.weights(factors, of, row);
                 multiply(&mut result, R::ZERO, R::ONE, MatRef::new(&weights, length), factors[2]);
                 shape.write(read, head * dim, shape.width(), &result);
                 sums.iter_mut()
@@ -122,7 +150,7 @@ pub fn attention_backward<R: Real>(
         for head in 0..heads {
             let factors @ [queries, keys, values] = shape.factors(of, row, head);
             let above = shape.of(&gradient[row * length * width..], head * dim, width);
-            let (weights, _) = shape.weights(factors);
+            let (weights, _) = shape.weights(factors, of, row);
             let of_weights = MatRef::new(&weights, length);
             multiply(&mut result, R::ZERO, R::ONE, of_weights.transposed(), above);
             shape.write(into_values, head * dim, stride, &result);

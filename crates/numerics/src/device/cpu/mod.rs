@@ -1,6 +1,7 @@
 //! [`Cpu`]: every operation on all cores, in blocks that depend on shapes alone.
 
 mod attention;
+mod choices;
 mod elementwise;
 mod faults;
 mod lstm;
@@ -18,9 +19,9 @@ use rayon::prelude::*;
 use super::product;
 use super::slice::{one_by_one, shape_of_product, side_by_side};
 use super::{
-    Accumulate, Array, Attention, AttentionGradients, AttentionResults, Convert, Dense, Device,
-    DeviceMatrix, DeviceMatrixMut, Element, Lstm, Optimise, OptimiserStep, Recurrent, RmsNorm,
-    Rotation, Slice, SliceMut, Softmax, Targets, Trace, Transformer, bf16,
+    Accumulate, Array, Attention, AttentionGradients, AttentionResults, Choices, Convert, Dense,
+    Device, DeviceMatrix, DeviceMatrixMut, Element, Lstm, Optimise, OptimiserStep, Recurrent,
+    RmsNorm, Rotation, Slice, SliceMut, Softmax, Targets, Trace, Transformer, bf16,
 };
 use crate::sparse::pages::Pages;
 use crate::{Error, Real, Result};
@@ -154,6 +155,10 @@ impl<R: Real> Dense for Cpu<R> {
         rows::sum(into.get(), R::from_f64(beta), from.slice.get(), from.layout.row_stride);
     }
 
+    fn scale_rows(&self, values: SliceMut<'_, Pages<R>>, factors: Slice<'_, Pages<R>>) {
+        rows::scale(values.get(), factors.get());
+    }
+
     fn dropout(
         &self,
         values: SliceMut<'_, Pages<R>>,
@@ -215,6 +220,20 @@ impl<R: Real> Softmax for Cpu<R> {
         softmax::cross_entropy(scores, bias.get(), (columns, scale), losses.get());
     }
 
+    fn choose(
+        &self,
+        weights: SliceMut<'_, Pages<R>>,
+        losses: SliceMut<'_, Pages<R>>,
+        log_probs: Slice<'_, Pages<R>>,
+        choices: Choices<'_, Pages<u32>>,
+    ) {
+        assert_eq!(choices.check(losses.len), losses.len, "questions");
+        let Choices { questions, texts, scale, share } = choices;
+        let factors = [scale, share].map(R::from_f64);
+        let questions = (questions.get(), texts);
+        choices::choose(weights.get(), losses.get(), log_probs.get(), questions, factors);
+    }
+
     fn log_probs(
         &self,
         into: SliceMut<'_, Pages<R>>,
@@ -273,7 +292,7 @@ impl<R: Real> Transformer for Cpu<R> {
         &self,
         read: SliceMut<'_, Pages<R>>,
         log_sums: SliceMut<'_, Pages<R>>,
-        attention: Attention<'_, Pages<R>>,
+        attention: Attention<'_, Pages<R>, Pages<u32>>,
     ) {
         let (inputs, shape) = attention_of(attention, read.len, log_sums.len);
         attention::attention(read.get(), log_sums.get(), inputs, shape);
@@ -282,7 +301,7 @@ impl<R: Real> Transformer for Cpu<R> {
     fn attention_backward(
         &self,
         into: AttentionGradients<'_, Pages<R>>,
-        attention: Attention<'_, Pages<R>>,
+        attention: Attention<'_, Pages<R>, Pages<u32>>,
         results: AttentionResults<'_, Pages<R>>,
     ) {
         let (inputs, shape) = attention_of(attention, results.read.len, results.log_sums.len);
@@ -344,17 +363,16 @@ impl<R: Real> Convert for Cpu<R> {
 
 /// What attention reads, and its checked shape.
 fn attention_of<'a, R: Real>(
-    attention: Attention<'a, Pages<R>>,
+    attention: Attention<'a, Pages<R>, Pages<u32>>,
     read: usize,
     log_sums: usize,
 ) -> (attention::Inputs<'a, R>, attention::Shape) {
     let [_, dim] = attention.check(read, log_sums);
-    let Attention { queries_and_keys, values, length, heads } = attention;
+    let Attention { queries_and_keys, values, length, heads, bounds } = attention;
     let shape = attention::Shape { length, heads, dim, stride: values.layout.row_stride };
-    (
-        attention::Inputs { queries_and_keys: queries_and_keys.get(), values: values.slice.get() },
-        shape,
-    )
+    let (queries_and_keys, values) = (queries_and_keys.get(), values.slice.get());
+    let bounds = bounds.map_or(&[][..], |bounds| bounds.get());
+    (attention::Inputs { queries_and_keys, values, bounds }, shape)
 }
 
 /// Numbers that a thread takes at a time where they don't depend on each other.

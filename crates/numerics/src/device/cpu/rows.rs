@@ -55,6 +55,12 @@ pub fn sum<R: Real>(into: &mut [R], keep: R, from: &[R], row_stride: usize) {
     });
 }
 
+pub fn scale<R: Real>(values: &mut [R], factors: &[R]) {
+    let columns = values.len() / factors.len().max(1);
+    assert_eq!(columns * factors.len(), values.len(), "whole rows");
+    for_each_row(values, columns, |row, i| row.iter_mut().for_each(|x| *x = *x * factors[i]));
+}
+
 pub fn relu_tail<R: Real>(values: &mut [R], columns: usize, first: usize) {
     for_each_row(values, columns, |row, _| {
         row[first..].iter_mut().for_each(|value| *value = value.max(R::ZERO));

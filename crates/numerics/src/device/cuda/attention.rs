@@ -1,10 +1,11 @@
 //! Attention on a GPU: in tiles on tensor cores, or place by place in f32.
 
-use super::kernels::{self, Kernel, launch_as};
+use super::kernels::{self, In, Kernel, launch_as};
 use super::{Cuda, CudaArray, Products};
 use crate::device::{Attention, AttentionGradients, AttentionResults, SliceMut};
 
 type Reals = CudaArray<f32>;
+type Indices = CudaArray<u32>;
 
 /// Threads per block, in both ways.
 const THREADS: usize = 128;
@@ -18,12 +19,13 @@ struct Grid {
     blocks: [usize; 2],
     /// Which of a kernel's names.
     way: usize,
+    bounds: In<u32>,
     dim: usize,
     stride: usize,
 }
 
 impl Grid {
-    fn new(device: &Cuda, attention: &Attention<'_, Reals>, read: usize, sums: usize) -> Self {
+    fn new(device: &Cuda, attention: &Attention<'_, Reals, Indices>, read: usize, sums: usize) -> Self {
         /// The widest heads that the kernels on tensor cores are made for.
         const WIDEST: [usize; 2] = [64, 128];
         let [rows, dim] = attention.check(read, sums);
@@ -38,9 +40,16 @@ impl Grid {
             && dim <= WIDEST[1];
         let length = attention.length;
         assert!(is_tiled || length <= MOST_PLACES, "{length} places: at most {MOST_PLACES}");
-        let way = if is_tiled { 1 + WIDEST.partition_point(|&widest| widest < dim) } else { 0 };
+        let is_bounded = attention.bounds.is_some();
+        let tiled = 1 + WIDEST.partition_point(|&widest| widest < dim);
+        let way = match (is_tiled, is_bounded) {
+            (false, _) => 0,
+            (true, false) => tiled,
+            (true, true) => tiled + WIDEST.len(),
+        };
+        let bounds = attention.bounds.map_or(In::NULL, In::from);
         let across = if is_tiled { length.div_ceil(TILE) } else { length };
-        Self { blocks: [across, rows * attention.heads], way, dim, stride }
+        Self { blocks: [across, rows * attention.heads], way, bounds, dim, stride }
     }
 
     fn scale(&self) -> f32 {
@@ -56,7 +65,7 @@ pub fn forward(
     device: &Cuda,
     read: SliceMut<'_, Reals>,
     log_sums: SliceMut<'_, Reals>,
-    attention: &Attention<'_, Reals>,
+    attention: &Attention<'_, Reals, Indices>,
 ) {
     let grid = Grid::new(device, attention, read.len, log_sums.len);
     let kernel = kernels::Attend {
@@ -65,6 +74,7 @@ pub fn forward(
         pairs: attention.queries_and_keys.into(),
         values: attention.values.slice.into(),
         stride: grid.stride as i32,
+        bounds: grid.bounds,
         length: attention.length as i32,
         heads: attention.heads as i32,
         dim: grid.dim as i32,
@@ -76,7 +86,7 @@ pub fn forward(
 pub fn backward(
     device: &Cuda,
     into: AttentionGradients<'_, Reals>,
-    attention: &Attention<'_, Reals>,
+    attention: &Attention<'_, Reals, Indices>,
     results: AttentionResults<'_, Reals>,
 ) {
     let AttentionResults { read, kept, log_sums, gradient } = results;
@@ -98,6 +108,7 @@ pub fn backward(
         log_sums: log_sums.into(),
         gradient: gradient.into(),
         stride,
+        bounds: grid.bounds,
         length,
         heads,
         dim,
@@ -114,6 +125,7 @@ pub fn backward(
         deltas: deltas.read(),
         gradient: gradient.into(),
         stride,
+        bounds: grid.bounds,
         length,
         heads,
         dim,

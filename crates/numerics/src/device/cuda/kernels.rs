@@ -183,6 +183,10 @@ kernels! {
         into: Out<f32>, scores: In<f32>, bias: In<f32>, chosen: In<u32>, columns: i32,
         row_stride: i32, quads: i32, k: i32,
     }
+    Choose = choose {
+        weights: Out<f32>, losses: Out<f32>, log_probs: In<f32>, questions: In<u32>, texts: i32,
+        scale: f32, share: f32,
+    }
     MaskRows = mask_rows { states: Out<f32>, keep: In<f32>, units: i32, n: i32 }
     LstmForward = lstm_forward {
         gates: Out<f32>, bias: In<f32>, keep: In<f32>, keep_after: In<f32>, before: In<f32>,
@@ -221,19 +225,22 @@ kernels! {
     SwigluBackward = swiglu_backward {
         into: Out<f32>, from: In<f32>, gradient: In<f32>, columns: i32, rows: i32,
     }
-    Attend = attention, attention_64, attention_128 {
+    Attend = attention, attention_64, attention_128,
+        attention_64_bounded, attention_128_bounded {
         read: Out<f32>, log_sums: Out<f32>, pairs: In<f32>, values: In<f32>, stride: i32,
-        length: i32, heads: i32, dim: i32, scale: f32,
+        bounds: In<u32>, length: i32, heads: i32, dim: i32, scale: f32,
     }
-    AttendBackwardQueries = attention_backward_queries, attention_backward_queries_64, attention_backward_queries_128 {
+    AttendBackwardQueries = attention_backward_queries, attention_backward_queries_64, attention_backward_queries_128,
+        attention_backward_queries_64_bounded, attention_backward_queries_128_bounded {
         into: Out<f32>, deltas: Out<f32>, pairs: In<f32>, values: In<f32>, read: In<f32>,
-        log_sums: In<f32>, gradient: In<f32>, stride: i32, length: i32, heads: i32, dim: i32,
-        scale: f32, kept: f32,
+        log_sums: In<f32>, gradient: In<f32>, stride: i32, bounds: In<u32>, length: i32,
+        heads: i32, dim: i32, scale: f32, kept: f32,
     }
-    AttendBackwardKeys = attention_backward_keys, attention_backward_keys_64, attention_backward_keys_128 {
+    AttendBackwardKeys = attention_backward_keys, attention_backward_keys_64, attention_backward_keys_128,
+        attention_backward_keys_64_bounded, attention_backward_keys_128_bounded {
         into: Out<f32>, into_values: Out<f32>, pairs: In<f32>, values: In<f32>,
-        log_sums: In<f32>, deltas: In<f32>, gradient: In<f32>, stride: i32, length: i32,
-        heads: i32, dim: i32, scale: f32,
+        log_sums: In<f32>, deltas: In<f32>, gradient: In<f32>, stride: i32, bounds: In<u32>,
+        length: i32, heads: i32, dim: i32, scale: f32,
     }
     SumOfSquares = sum_of_squares { partial: Out<f32>, from: In<f32>, n: i64 }
     SumPartial = sum_partial { into: Out<f32>, partial: In<f32>, n: i32 }

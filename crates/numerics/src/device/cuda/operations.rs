@@ -5,7 +5,7 @@ use super::kernels::{self, In, Out, THREADS, launch};
 use super::{Cuda, CudaArray, lstm, product};
 use crate::device::slice::one_by_one;
 use crate::device::{
-    Accumulate, Array as _, Convert, Dense, DeviceMatrix, DeviceMatrixMut, Lstm, Optimise,
+    Accumulate, Array as _, Choices, Convert, Dense, DeviceMatrix, DeviceMatrixMut, Lstm, Optimise,
     OptimiserStep, Recurrent, Slice, SliceMut, Softmax, StepSettings, Targets, Trace, bf16,
 };
 
@@ -124,6 +124,13 @@ impl Dense for Cuda {
         };
         let blocks = [n.div_ceil(THREADS), layout.rows.div_ceil(HEIGHT)];
         launch(&self.gpu, blocks, THREADS, &kernel);
+    }
+
+    fn scale_rows(&self, values: SliceMut<'_, Reals>, factors: Slice<'_, Reals>) {
+        let (n, units) = (values.len, row_length(values.len, factors.len) as i32);
+        let kernel =
+            kernels::MaskRows { states: values.into(), keep: factors.into(), units, n: n as i32 };
+        self.each(n, &kernel);
     }
 
     fn dropout(
@@ -246,6 +253,30 @@ impl Softmax for Cuda {
             scale: targets.scale as f32,
         };
         launch(&self.gpu, [layout.rows, 1], ROW_THREADS, &kernel);
+    }
+
+    fn choose(
+        &self,
+        weights: SliceMut<'_, Reals>,
+        losses: SliceMut<'_, Reals>,
+        log_probs: Slice<'_, Reals>,
+        choices: Choices<'_, Indices>,
+    ) {
+        /// Lanes of a warp, each with a text.
+        const LANES: usize = 32;
+        let n = choices.check(losses.len);
+        assert_eq!(weights.len, log_probs.len, "equally many places");
+        assert!(choices.texts <= LANES, "{} texts: at most {LANES}", choices.texts);
+        let kernel = kernels::Choose {
+            weights: weights.into(),
+            losses: losses.into(),
+            log_probs: log_probs.into(),
+            questions: choices.questions.into(),
+            texts: choices.texts as i32,
+            scale: choices.scale as f32,
+            share: choices.share as f32,
+        };
+        launch(&self.gpu, [n, 1], LANES, &kernel);
     }
 
     fn log_probs(

@@ -10,6 +10,7 @@ use crate::device::{
 };
 
 type Reals = CudaArray<f32>;
+type Indices = CudaArray<u32>;
 
 /// Threads of a block in which each warp has one row.
 const WARPS: usize = 4;
@@ -112,7 +113,7 @@ impl Transformer for Cuda {
         &self,
         read: SliceMut<'_, Reals>,
         log_sums: SliceMut<'_, Reals>,
-        attention: Attention<'_, Reals>,
+        attention: Attention<'_, Reals, Indices>,
     ) {
         attention::forward(self, read, log_sums, &attention);
     }
@@ -120,7 +121,7 @@ impl Transformer for Cuda {
     fn attention_backward(
         &self,
         into: AttentionGradients<'_, Reals>,
-        attention: Attention<'_, Reals>,
+        attention: Attention<'_, Reals, Indices>,
         results: AttentionResults<'_, Reals>,
     ) {
         attention::backward(self, into, &attention, results);

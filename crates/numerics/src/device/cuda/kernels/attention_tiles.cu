@@ -133,9 +133,10 @@ __device__ __forceinline__ float row_max(float x) {
     return fmaxf(x, __shfl_xor_sync(~0u, x, 2));
 }
 
-template <int D, int N>
+template <int D, int N, bool BOUNDED>
 __device__ void attend(
-    float* read, float* log_sums, const float* pairs, const float* values, int length, float scale, Head at) {
+    float* read, float* log_sums, const float* pairs, const float* values, const word* bounds, int length, float scale,
+    Head at) {
     __shared__ Rows<D, N> keys, of_values;
     Lane lane;
     // The longest first: they look at most.
@@ -143,7 +144,11 @@ __device__ void attend(
     word queries[D / 16][4];
     load_left<D>(queries, pairs + at.query(first), 2 * at.width, length - first, at.dim, lane);
     float result[D / 8][4] = {}, most[2] = {-1e30f, -1e30f}, sum[2] = {};
+    Seen seen[2];
+    for (int half = 0; half < 2; half++)
+        seen[half] = seen_by(BOUNDED ? bounds : nullptr, at.row, first + lane.g + 8 * half, length);
     for (int start = 0; start < min((tile + 1) * TILE, length); start += N) {
+        if (BOUNDED && !__syncthreads_or(seen[0].meets(start, start + N) || seen[1].meets(start, start + N))) continue;
         Fetched<D, N> first_half(pairs + at.key(start), 2 * at.width, length - start, at.dim);
         Fetched<D, N> second_half(values + at.value(start), at.stride, length - start, at.dim);
         __syncthreads();
@@ -155,8 +160,9 @@ __device__ void attend(
         float now[2] = {most[0], most[1]};
         for (int i = 0; i < N / 8; i++)
             for (int e = 0; e < 4; e++) {
-                int place = first + lane.g + e / 2 * 8, seen = start + 8 * i + 2 * lane.t + e % 2;
-                scores[i][e] = seen <= place ? scale * scores[i][e] : -1e30f;
+                int place = first + lane.g + e / 2 * 8, other = start + 8 * i + 2 * lane.t + e % 2;
+                bool is_seen = BOUNDED ? seen[e / 2].has(other) : other <= place;
+                scores[i][e] = is_seen ? scale * scores[i][e] : -1e30f;
                 now[e / 2] = fmaxf(now[e / 2], scores[i][e]);
             }
         for (int half = 0; half < 2; half++) {
@@ -180,10 +186,10 @@ __device__ void attend(
     store<D>(read + at.result(first), at.width, result, share, length - first, at.dim, lane);
 }
 
-template <int D, int N>
+template <int D, int N, bool BOUNDED>
 __device__ void attend_backward_queries(
     float* into, float* deltas, const float* pairs, const float* values, const float* read, const float* log_sums,
-    const float* gradient, int length, float scale, float kept, Head at) {
+    const float* gradient, const word* bounds, int length, float scale, float kept, Head at) {
     __shared__ Rows<D, N> keys, of_values;
     Lane lane;
     int tile = gridDim.x - 1 - blockIdx.x, first = tile * TILE + lane.warp * WARP_PLACES;
@@ -203,7 +209,11 @@ __device__ void attend_backward_queries(
         if (lane.t == 0 && place < length) deltas[at.sum(place)] = delta[half];
     }
     float result[D / 8][4] = {};
+    Seen seen[2];
+    for (int half = 0; half < 2; half++)
+        seen[half] = seen_by(BOUNDED ? bounds : nullptr, at.row, first + lane.g + 8 * half, length);
     for (int start = 0; start < min((tile + 1) * TILE, length); start += N) {
+        if (BOUNDED && !__syncthreads_or(seen[0].meets(start, start + N) || seen[1].meets(start, start + N))) continue;
         Fetched<D, N> first_half(pairs + at.key(start), 2 * at.width, length - start, at.dim);
         Fetched<D, N> second_half(values + at.value(start), at.stride, length - start, at.dim);
         __syncthreads();
@@ -215,8 +225,9 @@ __device__ void attend_backward_queries(
         of_values.multiply_transposed(slopes, above, lane);
         for (int i = 0; i < N / 8; i++)
             for (int e = 0; e < 4; e++) {
-                int place = first + lane.g + e / 2 * 8, seen = start + 8 * i + 2 * lane.t + e % 2;
-                float weight = seen <= place ? __expf(scale * scores[i][e] - log_sum[e / 2]) : 0.f;
+                int place = first + lane.g + e / 2 * 8, other = start + 8 * i + 2 * lane.t + e % 2;
+                bool is_seen = BOUNDED ? seen[e / 2].has(other) : other <= place;
+                float weight = is_seen ? __expf(scale * scores[i][e] - log_sum[e / 2]) : 0.f;
                 slopes[i][e] = weight * (slopes[i][e] - delta[e / 2]);
             }
         keys.multiply(result, slopes, lane);
@@ -224,12 +235,13 @@ __device__ void attend_backward_queries(
     store<D>(into + at.query(first), 2 * at.width, result, factor, length - first, at.dim, lane);
 }
 
-template <int D, int N>
+template <int D, int N, bool BOUNDED>
 __device__ void attend_backward_keys(
     float* into, float* into_values, const float* pairs, const float* values, const float* log_sums,
-    const float* deltas, const float* gradient, int length, float scale, Head at) {
+    const float* deltas, const float* gradient, const word* bounds, int length, float scale, Head at) {
     __shared__ Rows<D, N> queries, above;
     __shared__ float of_sums[N], of_deltas[N];
+    __shared__ Seen of_queries[N];
     Lane lane;
     int tile = blockIdx.x, first = tile * TILE + lane.warp * WARP_PLACES;
     word keys[D / 16][4], of_values[D / 16][4];
@@ -237,6 +249,11 @@ __device__ void attend_backward_keys(
     load_left<D>(of_values, values + at.value(first), at.stride, length - first, at.dim, lane);
     float key[D / 8][4] = {}, value[D / 8][4] = {}, factor[2] = {scale, scale}, one[2] = {1.f, 1.f};
     for (int start = tile * TILE; start < length; start += N) {
+        if (BOUNDED) {
+            Seen seen = seen_by(bounds, at.row, start + threadIdx.x, threadIdx.x < N ? length : 0);
+            if (!__syncthreads_or(seen.meets(tile * TILE, (tile + 1) * TILE))) continue;
+            if (threadIdx.x < N) of_queries[threadIdx.x] = seen;
+        }
         Fetched<D, N> first_half(pairs + at.query(start), 2 * at.width, length - start, at.dim);
         Fetched<D, N> second_half(gradient + at.result(start), at.width, length - start, at.dim);
         __syncthreads();
@@ -251,8 +268,8 @@ __device__ void attend_backward_keys(
         queries.multiply_transposed(weights, keys, lane);
         for (int i = 0; i < N / 8; i++)
             for (int e = 0; e < 4; e++) {
-                int seen = first + lane.g + e / 2 * 8, from = 8 * i + 2 * lane.t + e % 2, place = start + from;
-                bool is_seen = seen <= place && place < length;
+                int other = first + lane.g + e / 2 * 8, from = 8 * i + 2 * lane.t + e % 2, place = start + from;
+                bool is_seen = BOUNDED ? of_queries[from].has(other) : other <= place && place < length;
                 weights[i][e] = is_seen ? __expf(scale * weights[i][e] - of_sums[from]) : 0.f;
             }
         above.multiply(value, weights, lane);
@@ -270,43 +287,101 @@ __device__ void attend_backward_keys(
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) attention_64(
-    float* read, float* log_sums, const float* pairs, const float* values, int stride, int length, int heads,
-    int dim, float scale) {
-    attend<64, 64>(
-        read, log_sums, pairs, values, length, scale, Head(heads, dim, length, stride));
+    float* read, float* log_sums, const float* pairs, const float* values, int stride, const word* bounds,
+    int length, int heads, int dim, float scale) {
+    attend<64, 64, false>(
+        read, log_sums, pairs, values, bounds, length, scale, Head(heads, dim, length, stride));
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) attention_128(
-    float* read, float* log_sums, const float* pairs, const float* values, int stride, int length, int heads,
-    int dim, float scale) {
-    attend<128, 32>(
-        read, log_sums, pairs, values, length, scale, Head(heads, dim, length, stride));
+    float* read, float* log_sums, const float* pairs, const float* values, int stride, const word* bounds,
+    int length, int heads, int dim, float scale) {
+    attend<128, 32, false>(
+        read, log_sums, pairs, values, bounds, length, scale, Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) attention_64_bounded(
+    float* read, float* log_sums, const float* pairs, const float* values, int stride, const word* bounds,
+    int length, int heads, int dim, float scale) {
+    attend<64, 64, true>(
+        read, log_sums, pairs, values, bounds, length, scale, Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) attention_128_bounded(
+    float* read, float* log_sums, const float* pairs, const float* values, int stride, const word* bounds,
+    int length, int heads, int dim, float scale) {
+    attend<128, 32, true>(
+        read, log_sums, pairs, values, bounds, length, scale, Head(heads, dim, length, stride));
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) attention_backward_queries_64(
     float* into, float* deltas, const float* pairs, const float* values, const float* read, const float* log_sums,
-    const float* gradient, int stride, int length, int heads, int dim, float scale, float kept) {
-    attend_backward_queries<64, 32>(
-        into, deltas, pairs, values, read, log_sums, gradient, length, scale, kept, Head(heads, dim, length, stride));
+    const float* gradient, int stride, const word* bounds, int length, int heads, int dim, float scale,
+    float kept) {
+    attend_backward_queries<64, 32, false>(
+        into, deltas, pairs, values, read, log_sums, gradient, bounds, length, scale, kept,
+        Head(heads, dim, length, stride));
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) attention_backward_queries_128(
     float* into, float* deltas, const float* pairs, const float* values, const float* read, const float* log_sums,
-    const float* gradient, int stride, int length, int heads, int dim, float scale, float kept) {
-    attend_backward_queries<128, 32>(
-        into, deltas, pairs, values, read, log_sums, gradient, length, scale, kept, Head(heads, dim, length, stride));
+    const float* gradient, int stride, const word* bounds, int length, int heads, int dim, float scale,
+    float kept) {
+    attend_backward_queries<128, 32, false>(
+        into, deltas, pairs, values, read, log_sums, gradient, bounds, length, scale, kept,
+        Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) attention_backward_queries_64_bounded(
+    float* into, float* deltas, const float* pairs, const float* values, const float* read, const float* log_sums,
+    const float* gradient, int stride, const word* bounds, int length, int heads, int dim, float scale,
+    float kept) {
+    attend_backward_queries<64, 32, true>(
+        into, deltas, pairs, values, read, log_sums, gradient, bounds, length, scale, kept,
+        Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) attention_backward_queries_128_bounded(
+    float* into, float* deltas, const float* pairs, const float* values, const float* read, const float* log_sums,
+    const float* gradient, int stride, const word* bounds, int length, int heads, int dim, float scale,
+    float kept) {
+    attend_backward_queries<128, 32, true>(
+        into, deltas, pairs, values, read, log_sums, gradient, bounds, length, scale, kept,
+        Head(heads, dim, length, stride));
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) attention_backward_keys_64(
     float* into, float* into_values, const float* pairs, const float* values, const float* log_sums,
-    const float* deltas, const float* gradient, int stride, int length, int heads, int dim, float scale) {
-    attend_backward_keys<64, 32>(
-        into, into_values, pairs, values, log_sums, deltas, gradient, length, scale, Head(heads, dim, length, stride));
+    const float* deltas, const float* gradient, int stride, const word* bounds, int length, int heads, int dim,
+    float scale) {
+    attend_backward_keys<64, 32, false>(
+        into, into_values, pairs, values, log_sums, deltas, gradient, bounds, length, scale,
+        Head(heads, dim, length, stride));
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) attention_backward_keys_128(
     float* into, float* into_values, const float* pairs, const float* values, const float* log_sums,
-    const float* deltas, const float* gradient, int stride, int length, int heads, int dim, float scale) {
-    attend_backward_keys<128, 32>(
-        into, into_values, pairs, values, log_sums, deltas, gradient, length, scale, Head(heads, dim, length, stride));
+    const float* deltas, const float* gradient, int stride, const word* bounds, int length, int heads, int dim,
+    float scale) {
+    attend_backward_keys<128, 32, false>(
+        into, into_values, pairs, values, log_sums, deltas, gradient, bounds, length, scale,
+        Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) attention_backward_keys_64_bounded(
+    float* into, float* into_values, const float* pairs, const float* values, const float* log_sums,
+    const float* deltas, const float* gradient, int stride, const word* bounds, int length, int heads, int dim,
+    float scale) {
+    attend_backward_keys<64, 32, true>(
+        into, into_values, pairs, values, log_sums, deltas, gradient, bounds, length, scale,
+        Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) attention_backward_keys_128_bounded(
+    float* into, float* into_values, const float* pairs, const float* values, const float* log_sums,
+    const float* deltas, const float* gradient, int stride, const word* bounds, int length, int heads, int dim,
+    float scale) {
+    attend_backward_keys<128, 32, true>(
+        into, into_values, pairs, values, log_sums, deltas, gradient, bounds, length, scale,
+        Head(heads, dim, length, stride));
 }

@@ -200,6 +200,35 @@ extern "C" __global__ void log_probs(
     }
 }
 
+// A warp has a question, and a lane the sum of a text: at most 32.
+extern "C" __global__ void choose(
+    float* weights, float* losses, const float* log_probs, const word* questions, int texts, float scale,
+    float share) {
+    const word* of = questions + (size)blockIdx.x * (1 + 2 * texts);
+    word answer = of[0];
+    if (answer == NO_TARGET) {
+        if (threadIdx.x == 0) losses[blockIdx.x] = 0.f;
+        return;
+    }
+    float score = -1e30f;
+    for (int text = 0; text < texts; text++) {
+        word first = of[1 + 2 * text], end = of[2 + 2 * text];
+        float sum = 0.f;
+        for (word i = first + threadIdx.x; i < end; i += 32) sum += log_probs[i];
+        sum = warp_sum(sum);
+        if (threadIdx.x == text && first < end) score = scale * sum;
+    }
+    float most = score;
+    for (int o = 16; o; o >>= 1) most = fmaxf(most, __shfl_xor_sync(~0u, most, o));
+    float power = expf(score - most), sum = warp_sum(power);
+    if (threadIdx.x == answer) losses[blockIdx.x] = logf(sum) + most - score;
+    float weight = share * scale * ((threadIdx.x == answer ? 1.f : 0.f) - power / sum);
+    for (int text = 0; text < texts; text++) {
+        float of_text = __shfl_sync(~0u, weight, text);
+        for (word i = of[1 + 2 * text] + threadIdx.x; i < of[2 + 2 * text]; i += 32) weights[i] = of_text;
+    }
+}
+
 extern "C" __global__ void mask_rows(float* states, const float* keep, int units, int n) {
     EACH(i, n) states[i] *= keep[i / units];
 }

@@ -1,0 +1,243 @@
+//! [`Passage`]: questions about the same sentences as pieces: what their texts begin with once, and beside it how each
+//! text goes on with each candidate.
+//!
+//! The texts are those that answering scores ([`FilledQuestion`]), and they are split where the candidate makes a difference.
+
+use std::collections::BTreeMap;
+
+use base::WordClass;
+use base::seeds::{Use, generator};
+use questions::{FilledQuestion, Question, QuestionSet, Split, TextForm, shared_prefix};
+use rand::Rng;
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::pieces::{DOCUMENT_ID, Pieces};
+use crate::{Config, Result};
+
+/// Questions that share the beginning of their texts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Passage {
+    /// The document piece, the context, and the query up to the last blank.
+    pub trunk: Vec<u16>,
+    /// The questions.
+    pub questions: Vec<Choice>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// With how much of the trunk all its texts begin; at least one piece.
+    pub shared: usize,
+    /// The class of the missing word.
+    pub class: WordClass,
+    /// The right one of the candidates.
+    pub answer: usize,
+    /// How the text goes on with each candidate, to the end of the query; none is empty.
+    pub rests: Vec<Vec<u16>>,
+}
+
+/// Which questions are drawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Wanted {
+    seed: u64,
+    /// At least as many questions to learn from, if there are so many.
+    train: usize,
+    /// The shares of the classes among them.
+    shares: [f64; 4],
+    /// Questions of each class to be answered.
+    valid: usize,
+}
+
+impl Wanted {
+    /// What a training needs.
+    pub fn new(config: &Config, seed: u64) -> Self {
+        /// Places of a row for each question: fewer than it has on average, so that there are enough.
+        const PIECES: usize = 400;
+        let n = config.tune_steps as usize * config.tune_rows * config.tune_length / PIECES;
+        let shares = [1.0, 1.0, config.tune_verbs, config.tune_prepositions];
+        Self { seed, train: n, shares, valid: config.valid }
+    }
+}
+
+/// Draws questions of a split, in passages, as numbers.
+///
+/// # Errors
+/// If a text can't be split into pieces.
+pub fn draw(
+    set: &QuestionSet,
+    split: Split,
+    wanted: &Wanted,
+    length: usize,
+    pieces: &Pieces,
+) -> Result<Vec<u16>> {
+    let is_train = split == Split::Train;
+    let mut rng = generator(wanted.seed, Use::ReaderQuestions, &[split.code()]);
+    let mut indices = set.of_split(split);
+    let mut left = [wanted.valid; 4];
+    if !is_train {
+        indices.shuffle(&mut rng);
+    }
+    indices.retain(|&index| {
+        let example = set.example(index);
+        let (Some(class), Some(_)) = (example.class, example.answer) else { return false };
+        let class = class as usize;
+        if is_train {
+            return f64::from(rng.next_u32()) < wanted.shares[class] * f64::from(u32::MAX);
+        }
+        let is_kept = left[class] > 0;
+        left[class] -= usize::from(is_kept);
+        is_kept
+    });
+    let mut groups: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    for index in indices {
+        let context = set.context(index);
+        groups.entry((context.start, context.end)).or_default().push(index);
+    }
+    let mut groups: Vec<Vec<usize>> = groups.into_values().collect();
+    if is_train {
+        groups.shuffle(&mut rng);
+        let mut n = 0;
+        groups.retain(|group| {
+            let is_kept = n < wanted.train;
+            n += group.len();
+            is_kept
+        });
+    }
+    let passages: Vec<Vec<Passage>> = groups
+        .into_par_iter()
+        .map(|group| of_group(set, group, length, pieces))
+        .collect::<Result<_>>()?;
+    let mut numbers = Vec::new();
+    passages.iter().flatten().for_each(|passage| passage.write(&mut numbers));
+    Ok(numbers)
+}
+
+/// The passages of questions that have the same context: one, unless their queries differ.
+fn of_group(
+    set: &QuestionSet,
+    mut group: Vec<usize>,
+    length: usize,
+    pieces: &Pieces,
+) -> Result<Vec<Passage>> {
+    group.sort_by_key(|&index| (set.example(index).question.blank, index));
+    let mut passages: Vec<Passage> = Vec::new();
+    for index in group {
+        let example = set.example(index);
+        let Some((shared, rests)) = texts(&example.question, length, pieces)? else { continue };
+        let (Some(class), Some(answer)) = (example.class, example.answer) else { continue };
+        let choice = Choice { shared: shared.len(), class, answer, rests };
+        match passages.iter_mut().find(|it| agree(&it.trunk, &shared)) {
+            Some(passage) => {
+                if shared.len() > passage.trunk.len() {
+                    passage.trunk = shared;
+                }
+                passage.questions.push(choice);
+            }
+            None => passages.push(Passage { trunk: shared, questions: vec![choice] }),
+        }
+    }
+    Ok(passages)
+}
+
+/// Whether one is the beginning of the other.
+fn agree(one: &[u16], other: &[u16]) -> bool {
+    one.iter().zip(other).all(|(a, b)| a == b)
+}
+
+/// The texts of a question: what all begin with, and the rest of each. As many sentences of the context are left out as
+/// are needed for all to fit; none if the query alone is too long.
+fn texts(
+    question: &Question<'_>,
+    length: usize,
+    pieces: &Pieces,
+) -> Result<Option<(Vec<u16>, Vec<Vec<u16>>)>> {
+    for n_cut in 0..=question.context.len() {
+        let filled = FilledQuestion::new(question, TextForm::Plain, n_cut);
+        let shared_bytes = filled.shared_bytes();
+        let Some(first) = filled.texts.first() else { return Ok(None) };
+        // A piece never reaches over the begin of a word, so that both sides can be split by themselves.
+        let cut = first[..shared_bytes].rfind(' ').unwrap_or(0);
+        let mut shared = vec![DOCUMENT_ID];
+        if cut > 0 {
+            shared.extend(pieces.split(&first[..cut])?);
+        }
+        let rests: Vec<Vec<u16>> =
+            filled.texts.iter().map(|text| pieces.split(&text[cut..])).collect::<Result<_>>()?;
+        let n_shared = shared_prefix(&rests);
+        shared.extend(&rests[0][..n_shared]);
+        let rests: Vec<Vec<u16>> = rests.iter().map(|rest| rest[n_shared..].to_vec()).collect();
+        let longest = rests.iter().map(Vec::len).max().unwrap_or(0);
+        if shared.len() + longest <= length && rests.iter().all(|rest| !rest.is_empty()) {
+            return Ok(Some((shared, rests)));
+        }
+    }
+    Ok(None)
+}
+
+impl Passage {
+    /// The places of a row that it needs.
+    pub fn n_places(&self) -> usize {
+        self.trunk.len() + self.questions.iter().map(Choice::n_places).sum::<usize>()
+    }
+
+    fn write(&self, into: &mut Vec<u16>) {
+        into.extend([self.trunk.len() as u16, self.questions.len() as u16]);
+        into.extend(&self.trunk);
+        for question in &self.questions {
+            let Choice { shared, class, answer, ref rests } = *question;
+            into.extend([shared, class as usize, answer, rests.len()].map(|n| n as u16));
+            for rest in rests {
+                into.push(rest.len() as u16);
+                into.extend(rest);
+            }
+        }
+    }
+
+    /// Reads what [`draw`] gave; none if it is cut off, or no such thing.
+    pub fn read_all(numbers: &[u16]) -> Option<Vec<Self>> {
+        let (mut numbers, mut passages) = (numbers, Vec::new());
+        while !numbers.is_empty() {
+            passages.push(Self::read(&mut numbers)?);
+        }
+        Some(passages)
+    }
+
+    fn read(numbers: &mut &[u16]) -> Option<Self> {
+        let [n_trunk, n_questions] = take_numbers(numbers)?;
+        let trunk = take(numbers, n_trunk)?.to_vec();
+        let questions = (0..n_questions).map(|_| {
+            let [shared, class, answer, n_rests] = take_numbers(numbers)?;
+            let rests = (0..n_rests).map(|_| {
+                let [n] = take_numbers(numbers)?;
+                Some(take(numbers, n)?.to_vec())
+            });
+            let (rests, class) = (rests.collect::<Option<Vec<_>>>()?, *WordClass::ALL.get(class)?);
+            let is_whole = (1..=trunk.len()).contains(&shared)
+                && answer < rests.len()
+                && rests.iter().all(|rest| !rest.is_empty());
+            is_whole.then_some(Choice { shared, class, answer, rests })
+        });
+        let questions = questions.collect::<Option<Vec<_>>>()?;
+        Some(Self { trunk, questions })
+    }
+}
+
+impl Choice {
+    /// Each text's rest but its last piece, after the last piece that all texts share.
+    pub fn n_places(&self) -> usize {
+        self.rests.iter().map(Vec::len).sum()
+    }
+}
+
+fn take<'a>(numbers: &mut &'a [u16], n: usize) -> Option<&'a [u16]> {
+    let (taken, rest) = numbers.split_at_checked(n)?;
+    *numbers = rest;
+    Some(taken)
+}
+
+fn take_numbers<const N: usize>(numbers: &mut &[u16]) -> Option<[usize; N]> {
+    let taken: [u16; N] = take(numbers, N)?.try_into().ok()?;
+    Some(taken.map(usize::from))
+}
