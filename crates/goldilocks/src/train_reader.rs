@@ -281,3 +281,159 @@ impl reader::Reporter for ReaderReporter<'_> {
         self.0.seconds()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use corpus::Tagger;
+    use corpus::tales::TALES;
+    use questions::{Builder, Counts, Rules, Split};
+
+    use super::*;
+    use crate::train::checkpoints_of;
+    use crate::{AnswerOptions, answer, load_model};
+
+    const SETTINGS: [&str; 13] = [
+        "pieces=500",
+        "layers=2",
+        "width=32",
+        "heads=2",
+        "head_dim=16",
+        "feed_forward=48",
+        "length=192",
+        "rows=4",
+        "steps=40",
+        "warm_up=5",
+        "learning_rate=0.02",
+        "tune_length=2048",
+        "tune_rows=1",
+    ];
+
+    fn options<'a>(more: impl IntoIterator<Item = &'a str>) -> ReaderOptions {
+        ReaderOptions::new(SETTINGS.into_iter().chain(more)).unwrap()
+    }
+
+    /// Questions of tales: the first one is held out, the others are learnt from.
+    fn set(n: usize) -> QuestionSet {
+        let tagger = Tagger::shipped();
+        let known = |word: &str| tagger.knows(word);
+        let builder = Builder::new(Rules::default(), 1, &known).unwrap();
+        let books = TALES[..n].iter().enumerate().map(|(number, tale)| {
+            let (name, sentences) = (tale.name.to_owned(), corpus::tokenise(tale.text));
+            let book = corpus::Book { name, sentences: tagger.tag(sentences) };
+            let split = if number == 0 { Split::Valid } else { Split::Train };
+            builder.questions_of(Path::new(tale.name), &book, split).unwrap()
+        });
+        builder.finish(books.collect(), Counts::All).unwrap().set
+    }
+
+    fn bytes(folder: &Path) -> Vec<(String, Vec<u8>)> {
+        let mut files: Vec<_> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap())
+            .map(|it| (it.file_name().to_string_lossy().into_owned(), fs::read(it.path()).unwrap()))
+            .collect();
+        files.sort();
+        files
+    }
+
+    /// Is cancelled after some steps, which it counts by asking.
+    struct Impatient(AtomicUsize);
+
+    impl Reporter for Impatient {
+        fn report(&self, _: Event) {}
+
+        fn is_cancelled(&self) -> bool {
+            self.0.fetch_sub(1, Ordering::Relaxed) == 0
+        }
+    }
+
+    #[test]
+    fn a_reader_learns_resumes_to_the_same_bytes_and_answers() {
+        let (set, place) = (set(6), tempfile::tempdir().unwrap());
+        let options = options(["tune_steps=6", "tune_rate=0.01"]);
+        let [whole, parts] = ["whole", "parts"].map(|name| place.path().join(name));
+        let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let done = one.install(|| train_reader(&whole, Some(&set), &options, &|_| ()));
+        assert_eq!(done.unwrap(), ReaderRun::Done);
+        let mut n_stops = 0;
+        // In the middle of pretraining, and of fine-tuning; what was prepared is enough to resume.
+        for (set, steps) in [(Some(&set), 20), (None, 20)] {
+            let stops = Impatient(AtomicUsize::new(steps));
+            let run = train_reader(&parts, set, &options, &stops).unwrap();
+            n_stops += usize::from(run == ReaderRun::Stopped);
+            assert!(!parts.exists());
+        }
+        assert_eq!(n_stops, 2);
+        assert_eq!(train_reader(&parts, None, &options, &|_| ()).unwrap(), ReaderRun::Done);
+        assert_eq!(bytes(&whole), bytes(&parts));
+        let curve = fs::read_to_string(whole.join("curve.jsonl")).unwrap();
+        let losses: Vec<f64> = curve
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+            .map(|point| point["valid"].as_f64().unwrap())
+            .collect();
+        assert!(losses[losses.len() - 1] < losses[0] - 1.0, "{losses:?}");
+        // The note has what answering finds, up to the rounding of weights.
+        let (model, _) = load_model(&whole, DeviceChoice::Cpu, &|_| ()).unwrap();
+        let answered = AnswerOptions { splits: vec![Split::Valid], ..AnswerOptions::default() };
+        let predictions = answer(&model, &set, &answered, &|_| ()).unwrap();
+        let n_right = predictions.iter().filter(|it| Some(it.predicted) == it.answer).count();
+        let note = fs::read_to_string(whole.join("reader.toml")).unwrap();
+        let note: toml::Table = note.parse().unwrap();
+        let valid = note["valid"].as_table().unwrap().values();
+        let noted: i64 = valid.map(|counts| counts[0].as_integer().unwrap()).sum();
+        assert!(n_right.abs_diff(noted as usize) * 50 <= predictions.len(), "{n_right} {noted}");
+        assert!(n_right * 100 > 15 * predictions.len(), "{n_right} of {}", predictions.len());
+    }
+
+    #[test]
+    fn a_further_book_that_shares_text_with_a_held_out_one_is_refused_or_left_out() {
+        let (set, place) = (set(4), tempfile::tempdir().unwrap());
+        let [leak, other, list] =
+            ["leak.txt", "other.txt", "books.list"].map(|name| place.path().join(name));
+        fs::write(&leak, TALES[0].text).unwrap();
+        fs::write(&other, TALES[9].text).unwrap();
+        fs::write(&list, "# two books\nother.txt\n\nleak.txt\n").unwrap();
+        let output = place.path().join("reader");
+        let prepare = ReaderOptions { stop_after: Some(0.0), ..options([]) };
+        let refused = ReaderOptions { text: vec![list], ..prepare };
+        let error = train_reader(&output, Some(&set), &refused, &|_| ()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "1 of the further books share text with the set's validation or test books: leak"
+        );
+        assert_eq!(error.hint(), Some(base::Remedy::LeaveOutLeaks));
+        let skipped = ReaderOptions { skip_leaks: true, ..refused };
+        let run = train_reader(&output, Some(&set), &skipped, &|_| ()).unwrap();
+        assert_eq!(run, ReaderRun::Stopped);
+        let prepared = Prepared::open(&checkpoints_of(&output).unwrap()).unwrap();
+        assert_eq!((prepared.index.books, prepared.index.left_out), ([1, 3, 1], vec!["leak".into()]));
+    }
+
+    #[test]
+    fn what_can_not_be_resumed_or_read_is_named() {
+        let (set, place) = (set(4), tempfile::tempdir().unwrap());
+        let output = place.path().join("reader");
+        let train = |set: Option<&QuestionSet>, options: &ReaderOptions| {
+            train_reader(&output, set, options, &|_| ()).unwrap_err().to_string()
+        };
+        let missing = ReaderOptions { text: vec![place.path().join("no.txt")], ..options([]) };
+        assert!(train(Some(&set), &missing).contains("no.txt: "));
+        assert!(train(None, &options([])).contains("no training to resume"));
+        let prepare = ReaderOptions { stop_after: Some(0.0), ..options([]) };
+        train_reader(&output, Some(&set), &prepare, &|_| ()).unwrap();
+        let other = options(["pieces=600"]);
+        let expected = "another number of `pieces`: expected 600, found 500";
+        assert!(train(None, &other).ends_with(expected) && train(Some(&set), &other).contains(expected));
+        assert!(train(None, &options(["steps=auto"])).contains("needs a clock"));
+        let text = checkpoints_of(&output).unwrap().join("text.u16");
+        fs::write(&text, "cut off").unwrap();
+        assert!(train(None, &options([])).contains("text.u16: damaged: expected the hash"));
+        fs::create_dir(&output).unwrap();
+        assert!(train(None, &options([])).ends_with("reader: already exists"));
+        let unknown = ReaderOptions::new(["layer=2"]).unwrap_err();
+        assert_eq!(unknown.to_string(), "unknown setting `layer` of `reader`");
+    }
+}

@@ -96,7 +96,8 @@ pub fn prepare(
     let wanted = Wanted::new(config, seed);
     if folder.join(INDEX).exists() {
         let prepared = Prepared::open(folder)?;
-        prepared.check(folder, &sources.set.fingerprint(), &further, config, &wanted)?;
+        prepared.check(folder, &sources.set.fingerprint(), &further, &wanted)?;
+        prepared.check_settings(folder, config)?;
         return Ok(prepared);
     }
     let set = sources.set;
@@ -174,24 +175,23 @@ impl Prepared {
         folder: &Path,
         set: &str,
         further: &str,
-        config: &Config,
         wanted: &Wanted,
     ) -> Result<()> {
         let index = &self.index;
-        let wanted = [&index.wanted, wanted].map(|it| format!("{it:?}"));
-        for (what, expected, found) in [
-            ("question set", set.to_owned(), index.set.clone()),
-            ("further text", further.to_owned(), index.further.clone()),
-            ("number of `pieces`", config.pieces.to_string(), index.pieces.to_string()),
-            ("`length`", config.length.to_string(), index.length.to_string()),
-            ("choice of questions", wanted[1].clone(), wanted[0].clone()),
-        ] {
-            if expected != found {
-                let path = folder.to_owned();
-                return Err(Error::OtherTraining { path, what, expected, found });
-            }
-        }
-        Ok(())
+        let [found, expected] = [&index.wanted, wanted].map(|it| format!("{it:?}"));
+        same(folder, "question set", set, &index.set)?;
+        same(folder, "further text", further, &index.further)?;
+        same(folder, "choice of questions", &expected, &found)
+    }
+
+    /// Checks that texts were split as a reader with these settings reads them.
+    ///
+    /// # Errors
+    /// [`Error::OtherTraining`] if they were not.
+    pub(crate) fn check_settings(&self, folder: &Path, config: &Config) -> Result<()> {
+        let Index { pieces, length, .. } = self.index;
+        same(folder, "number of `pieces`", &config.pieces.to_string(), &pieces.to_string())?;
+        same(folder, "`length`", &config.length.to_string(), &length.to_string())
     }
 
     /// What identifies all that is learnt from.
@@ -215,6 +215,14 @@ impl Prepared {
     pub fn all(&self) -> &[u16] {
         &self.text[self.index.parts[0]..]
     }
+}
+
+fn same(path: &Path, what: &'static str, expected: &str, found: &str) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    let [expected, found] = [expected, found].map(str::to_owned);
+    Err(Error::OtherTraining { path: path.to_owned(), what, expected, found })
 }
 
 fn books_of(set: &QuestionSet, split: Split) -> Vec<Plain> {

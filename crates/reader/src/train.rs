@@ -86,6 +86,7 @@ pub fn train(
     compute: &Compute,
     (budget, reporter): (Budget, &dyn Reporter),
 ) -> Result<Outcome> {
+    prepared.check_settings(folder, config)?;
     let of = [crate::SOURCES, neural::SOURCES, numerics::SOURCES, &prepared.hash()].concat();
     let mut state = State::new(config, seed, base::hash::sha256(of.as_bytes()));
     let mut tables = None;
@@ -119,7 +120,7 @@ const BEFORE_MEASURING: u64 = 10;
 /// Steps in which speed is measured.
 const MEASURED: u64 = 20;
 /// Points of a curve.
-const POINTS: u64 = 40;
+const POINTS: u64 = 20;
 /// Seconds from one report to the next.
 const REPORT: f64 = 10.0;
 /// Reports of a phase, where there is no clock.

@@ -1,7 +1,7 @@
 //! `goldilocks models`: what each method does and costs, and the settings of one.
 
 use anyhow::Result;
-use goldilocks::Error;
+use goldilocks::{Error, READER, READER_SETTINGS};
 use goldilocks::models::{self, MODELS, Method};
 use serde::Serialize;
 
@@ -18,11 +18,18 @@ pub struct Options {
     json: JsonArgs,
 }
 
+/// What a reader is, which is no method of the paper's table.
+const READER_SUMMARY: &str = "a Transformer that learns from running text and from questions (docs/reader.md)";
+
 /// Terminals that are narrower get a line for the name and others for the sentence.
 const NARROW: usize = 80;
 
 /// Prints the list, or one model with its settings.
 pub fn run(options: &Options) -> Result<()> {
+    if options.name.as_deref() == Some(READER) && !options.json.json {
+        let text = settings(READER_SETTINGS, terminal::width());
+        return super::print(format_args!("{READER}: {READER_SUMMARY}\n{text}"));
+    }
     let named = options.name.as_deref().map(models::find).transpose().map_err(Error::from)?;
     let text = match (named, options.json.json) {
         (Some(method), true) => serde_json::to_string_pretty(&Described::of(method))? + "\n",
@@ -70,7 +77,12 @@ fn one(method: &Method, width: usize) -> String {
     if method.settings.is_empty() {
         text += "\nno settings\n";
     }
-    for setting in method.settings {
+    text + &settings(method.settings, width)
+}
+
+fn settings(settings: &[models::Setting], width: usize) -> String {
+    let mut text = String::new();
+    for setting in settings {
         let symbol = if setting.symbol.is_empty() { "" } else { ", the paper's " };
         text += &format!("\n{}={}{symbol}{}\n", setting.name, setting.default, setting.symbol);
         text += &terminal::hanging("", setting.doc, 4, width);

@@ -9,7 +9,7 @@ use goldilocks::{models, sets, train_reader, train_to};
 
 use crate::args::{self, DeviceArgs, SkipArgs};
 use crate::cli::program;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::stdio;
@@ -102,7 +102,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
 fn set_of(options: &Options) -> Result<&PathBuf> {
     options.set.as_ref().ok_or_else(|| {
         let message = format!("`{}` needs a SET: only `{READER}` resumes without", options.model);
-        Failure::Setting { what: "--resume", message }.into()
+        CliError::Setting { what: "--resume", message }.into()
     })
 }
 
