@@ -186,6 +186,7 @@ impl Error {
     }
 
     /// What can be done about it, if that is known.
+    #[expect(clippy::too_many_lines, reason = "one arm per error")]
     pub fn hint(&self) -> Option<Remedy> {
         let advice = |text: &'static str| Some(Remedy::advice(text));
         match self {

@@ -96,10 +96,10 @@ pub use tune::{Trial, TrialOutcome, TuneOptions, Tuning, tune};
 pub use ::report;
 #[cfg(feature = "page")]
 pub use page;
-#[cfg(feature = "servers")]
-pub use servers;
 #[cfg(feature = "transformer")]
 pub use reader;
+#[cfg(feature = "servers")]
+pub use servers;
 #[cfg(feature = "transformer")]
 pub use transformer;
 pub use {base, corpus, evaluation, models, neural, ngram, numerics, questions};

@@ -17,7 +17,8 @@ pub const READER: &str = "reader";
 
 /// What can be set about a reader; the defaults are those of the small one that ships with the program.
 pub const READER_SETTINGS: &[Setting] = &[
-    Setting::whole("pieces", "8000", 300..=65_000).doc("Pieces of words that the tokenizer learns."),
+    Setting::whole("pieces", "8000", 300..=65_000)
+        .doc("Pieces of words that the tokenizer learns."),
     Setting::whole("layers", "8", 1..=96).doc("Blocks of the network."),
     Setting::whole("width", "256", 8..=8192).doc("Numbers of a hidden state."),
     Setting::whole("heads", "4", 1..=128).doc("Heads of attention."),
@@ -29,8 +30,9 @@ pub const READER_SETTINGS: &[Setting] = &[
     Setting::whole("steps", "auto", 1..=100_000_000)
         .or("auto")
         .doc("Steps of pretraining; `auto`: as many as fit into `minutes`."),
-    Setting::real("minutes", "7", 0.0..=1e6)
-        .doc("Minutes of pretraining, where there is no number of steps; the speed is measured once."),
+    Setting::real("minutes", "7", 0.0..=1e6).doc(
+        "Minutes of pretraining, where there is no number of steps; the speed is measured once.",
+    ),
     Setting::real("learning_rate", "0.002", 0.0..=1.0).doc("Of Muon, which follows the matrices."),
     Setting::real("adam_rate", "0.75", 0.0..=100.0)
         .doc("The rate of AdamW, which follows embedding and norms, in terms of Muon's."),
@@ -163,24 +165,36 @@ pub fn train_reader(
     }
     let compute = open(options.device, &report)?;
     let budget = Budget { stop_after: options.stop_after, save_every: options.save_every };
-    let seed = options.seed;
-    let trained =
-        match reader::train(&prepared, &working, &config, seed, &compute, (budget, &report))? {
-            reader::Outcome::Done(trained) => trained,
-            reader::Outcome::Stopped { step, steps } => {
-                let of = steps.map(|steps| format!(" of {}", thousands(steps as usize)));
-                let of = of.unwrap_or_default();
-                report.note(format!("stopped at step {}{of}", thousands(step as usize)));
-                return Ok(ReaderRun::Stopped);
-            }
-        };
+    let place = reader::Place { folder: &working, compute: &compute, budget, reporter: &report };
+    let trained = match reader::train(&prepared, &config, options.seed, place)? {
+        reader::Outcome::Done(trained) => trained,
+        reader::Outcome::Stopped { step, steps } => {
+            let of = steps.map(|steps| format!(" of {}", thousands(steps as usize)));
+            let of = of.unwrap_or_default();
+            report.note(format!("stopped at step {}{of}", thousands(step as usize)));
+            return Ok(ReaderRun::Stopped);
+        }
+    };
+    write(folder, &config, options, &prepared, (&compute, &trained))?;
+    fs::remove_dir_all(&working).map_err(Error::io(&working))?;
+    Ok(ReaderRun::Done)
+}
+
+/// Writes the folder of a trained reader.
+fn write(
+    folder: &Path,
+    config: &Config,
+    options: &ReaderOptions,
+    prepared: &Prepared,
+    (compute, trained): (&Compute, &reader::Trained),
+) -> Result<()> {
     let index = &prepared.index;
     let note = Note {
         version: options.program.version.clone(),
         commit: options.program.commit.clone(),
         dirty: options.program.dirty,
         code: options.settings.code().to_owned(),
-        seed,
+        seed: options.seed,
         device: compute.gpu().unwrap_or("CPU").to_owned(),
         steps: trained.steps,
         set: index.set.clone(),
@@ -198,12 +212,10 @@ pub fn train_reader(
         .collect();
     let failed = |source| Error::Io { path: folder.to_owned(), source };
     write_folder(folder, failed, |inside| {
-        reader::export(inside, &trained.weights, &prepared.pieces, &config)?;
+        reader::export(inside, &trained.weights, &prepared.pieces, config)?;
         crate::write_file(&inside.join("reader.toml"), &note)?;
         crate::write_file(&inside.join("curve.jsonl"), &curve)
-    })?;
-    fs::remove_dir_all(&working).map_err(Error::io(&working))?;
-    Ok(ReaderRun::Done)
+    })
 }
 
 fn open(device: DeviceChoice, report: &ReaderReporter<'_>) -> Result<Compute> {
@@ -409,7 +421,10 @@ mod tests {
         let run = train_reader(&output, Some(&set), &skipped, &|_| ()).unwrap();
         assert_eq!(run, ReaderRun::Stopped);
         let prepared = Prepared::open(&checkpoints_of(&output).unwrap()).unwrap();
-        assert_eq!((prepared.index.books, prepared.index.left_out), ([1, 3, 1], vec!["leak".into()]));
+        assert_eq!(
+            (prepared.index.books, prepared.index.left_out),
+            ([1, 3, 1], vec!["leak".into()])
+        );
     }
 
     #[test]
@@ -426,7 +441,9 @@ mod tests {
         train_reader(&output, Some(&set), &prepare, &|_| ()).unwrap();
         let other = options(["pieces=600"]);
         let expected = "another number of `pieces`: expected 600, found 500";
-        assert!(train(None, &other).ends_with(expected) && train(Some(&set), &other).contains(expected));
+        assert!(
+            train(None, &other).ends_with(expected) && train(Some(&set), &other).contains(expected)
+        );
         assert!(train(None, &options(["steps=auto"])).contains("needs a clock"));
         let text = checkpoints_of(&output).unwrap().join("text.u16");
         fs::write(&text, "cut off").unwrap();

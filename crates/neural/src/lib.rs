@@ -38,8 +38,8 @@ pub use layers::{
 };
 pub use network::{Mode, Network, StepContext};
 pub use networks::{
-    Batch, ChoiceBatch, Chooser, ChooserBuffers, ChooserConfig, Decoder, DecoderBuffers, DecoderConfig, LexicalConfig, LexicalMemory, LstmConfig,
-    LstmLm, Window,
+    Batch, ChoiceBatch, Chooser, ChooserBuffers, ChooserConfig, Decoder, DecoderBuffers,
+    DecoderConfig, LexicalConfig, LexicalMemory, LstmConfig, LstmLm, Window,
 };
 pub use optimiser::{Method, Optimiser};
 pub use text::{Cloze, Contexts, Runs, Streams, Text};

@@ -39,8 +39,8 @@ pub use formats::write::{Format, WriteOptions};
 pub use formats::{cbt, cnn, compact, jsonl, parquet, shards};
 pub use id::{ParseIdError, QuestionId};
 pub use inspect::{
-    CandidateFaults, DuplicateKind, Duplicates, HeldOut, Leaks, Overlap, SplitStatistics, Statistics,
-    Totals,
+    CandidateFaults, DuplicateKind, Duplicates, HeldOut, Leaks, Overlap, SplitStatistics,
+    Statistics, Totals,
 };
 pub use question::{Example, Question};
 pub use sentences::{Iter, SentenceBuffer, Sentences};

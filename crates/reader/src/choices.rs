@@ -195,7 +195,10 @@ mod tests {
             answer: 1,
             rests: rests.map(<[u16]>::to_vec).into(),
         };
-        Passage { trunk: vec![0, 5, 6], questions: vec![choice(2, [&[6, 7], &[8]]), choice(3, [&[9], &[4]])] }
+        Passage {
+            trunk: vec![0, 5, 6],
+            questions: vec![choice(2, [&[6, 7], &[8]]), choice(3, [&[9], &[4]])],
+        }
     }
 
     #[test]
@@ -205,8 +208,16 @@ mod tests {
         assert_eq!(batch.text.targets[..9], [5, 6, NO_TARGET, 6, 7, 8, 9, 4, NO_TARGET]);
         assert_eq!(batch.positions[..9], [0, 1, 2, 1, 2, 1, 2, 2, 0]);
         let (bounds, _) = batch.bounds.as_chunks::<3>();
-        let expected =
-            [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 1, 3], [0, 1, 3], [0, 1, 5], [0, 2, 6], [0, 2, 7]];
+        let expected = [
+            [0, 0, 0],
+            [0, 0, 0],
+            [0, 0, 0],
+            [0, 1, 3],
+            [0, 1, 3],
+            [0, 1, 5],
+            [0, 2, 6],
+            [0, 2, 7],
+        ];
         assert_eq!(bounds[..8], expected);
         assert_eq!(bounds[8], [8, 8, 8]);
         assert_eq!(batch.questions[..11], [1, 3, 5, 5, 6, 1, 6, 7, 7, 8, NO_TARGET]);

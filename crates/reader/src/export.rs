@@ -55,10 +55,8 @@ pub fn export(folder: &Path, weights: &Tables, pieces: &Pieces, config: &Config)
 }
 
 fn write_weights(path: &Path, weights: &Tables) -> Result<()> {
-    let narrowed: Vec<(&str, Vec<usize>, Vec<u8>)> = weights
-        .iter()
-        .map(|(name, table)| (name.as_str(), shape(table), narrow(table)))
-        .collect();
+    let narrowed: Vec<(&str, Vec<usize>, Vec<u8>)> =
+        weights.iter().map(|(name, table)| (name.as_str(), shape(table), narrow(table))).collect();
     let views = narrowed.iter().map(|(name, shape, bytes)| {
         let view = TensorView::new(Dtype::BF16, shape.clone(), bytes);
         Ok((*name, view.map_err(|error| Error::damaged(path, error))?))
@@ -69,9 +67,7 @@ fn write_weights(path: &Path, weights: &Tables) -> Result<()> {
     let bytes = safetensors::serialize(views, Some(about));
     let bytes = bytes.map_err(|error| Error::damaged(path, error))?;
     let failed = Error::file(path);
-    write_file(path, &failed, |file| {
-        std::io::Write::write_all(file, &bytes).map_err(&failed)
-    })
+    write_file(path, &failed, |file| std::io::Write::write_all(file, &bytes).map_err(&failed))
 }
 
 /// Norms are vectors.

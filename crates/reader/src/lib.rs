@@ -36,7 +36,7 @@ pub use export::export;
 pub use pieces::{DOCUMENT, Pieces};
 pub use prepare::{Index, Prepared, Sources, prepare};
 pub use score::Accuracy;
-pub use train::{Budget, Outcome, Trained, train};
+pub use train::{Budget, Outcome, Place, Trained, train};
 pub use working::CurvePoint;
 
 /// The hash of this crate's code, without comments and tests: what is learnt with it depends on it.

@@ -125,7 +125,9 @@ fn of_group(
     let mut passages: Vec<Passage> = Vec::new();
     for index in group {
         let example = set.example(index);
-        let Some((shared, rests)) = texts(&example.question, length, pieces)? else { continue };
+        let Some(Texts { shared, rests }) = texts(&example.question, length, pieces)? else {
+            continue;
+        };
         let (Some(class), Some(answer)) = (example.class, example.answer) else { continue };
         let choice = Choice { shared: shared.len(), class, answer, rests };
         match passages.iter_mut().find(|it| agree(&it.trunk, &shared)) {
@@ -146,13 +148,15 @@ fn agree(one: &[u16], other: &[u16]) -> bool {
     one.iter().zip(other).all(|(a, b)| a == b)
 }
 
-/// The texts of a question: what all begin with, and the rest of each. As many sentences of the context are left out as
+/// The texts of a question: what all begin with, and the rest of each.
+struct Texts {
+    shared: Vec<u16>,
+    rests: Vec<Vec<u16>>,
+}
+
+/// Splits the texts of a question. As many sentences of the context are left out as
 /// are needed for all to fit; none if the query alone is too long.
-fn texts(
-    question: &Question<'_>,
-    length: usize,
-    pieces: &Pieces,
-) -> Result<Option<(Vec<u16>, Vec<Vec<u16>>)>> {
+fn texts(question: &Question<'_>, length: usize, pieces: &Pieces) -> Result<Option<Texts>> {
     for n_cut in 0..=question.context.len() {
         let filled = FilledQuestion::new(question, TextForm::Plain, n_cut);
         let shared_bytes = filled.shared_bytes();
@@ -170,7 +174,7 @@ fn texts(
         let rests: Vec<Vec<u16>> = rests.iter().map(|rest| rest[n_shared..].to_vec()).collect();
         let longest = rests.iter().map(Vec::len).max().unwrap_or(0);
         if shared.len() + longest <= length && rests.iter().all(|rest| !rest.is_empty()) {
-            return Ok(Some((shared, rests)));
+            return Ok(Some(Texts { shared, rests }));
         }
     }
     Ok(None)

@@ -73,7 +73,10 @@ impl Pieces {
             return Err(Error::tokenizer(reason));
         }
         if n > usize::from(u16::MAX) {
-            return Err(Error::tokenizer(format!("expected at most {} pieces, found {n}", u16::MAX)));
+            return Err(Error::tokenizer(format!(
+                "expected at most {} pieces, found {n}",
+                u16::MAX
+            )));
         }
         Ok(Self { tokenizer })
     }

@@ -19,10 +19,8 @@ impl Plain {
     pub fn of<S: AsRef<str>>(sentences: &[Vec<S>]) -> Self {
         let mut plain = Self::default();
         // What a token becomes depends on those around it, so all sentences are printed together.
-        let sentences: Vec<Vec<&str>> = sentences
-            .iter()
-            .map(|sentence| sentence.iter().map(AsRef::as_ref).collect())
-            .collect();
+        let sentences: Vec<Vec<&str>> =
+            sentences.iter().map(|sentence| sentence.iter().map(AsRef::as_ref).collect()).collect();
         let printed = passage(&sentences, Style::Plain);
         let mut starts = sentences.iter().scan(0, |start, sentence| {
             let this = *start;
@@ -70,8 +68,10 @@ mod tests {
         let text: String = corpus::tales::TALES.iter().map(|tale| tale.text).collect();
         let sentences = corpus::tokenise(&text);
         let plain = Plain::of(&sentences);
-        let borrowed: Vec<Vec<&str>> =
-            sentences.iter().map(|sentence| sentence.iter().map(String::as_str).collect()).collect();
+        let borrowed: Vec<Vec<&str>> = sentences
+            .iter()
+            .map(|sentence| sentence.iter().map(String::as_str).collect())
+            .collect();
         assert_eq!(plain.text(), corpus::detokenise::plain_text(&borrowed));
         assert_eq!(plain.parts().collect::<String>(), plain.text());
         assert!(plain.parts().count() > 3);

@@ -170,13 +170,7 @@ impl Prepared {
         })
     }
 
-    fn check(
-        &self,
-        folder: &Path,
-        set: &str,
-        further: &str,
-        wanted: &Wanted,
-    ) -> Result<()> {
+    fn check(&self, folder: &Path, set: &str, further: &str, wanted: &Wanted) -> Result<()> {
         let index = &self.index;
         let [found, expected] = [&index.wanted, wanted].map(|it| format!("{it:?}"));
         same(folder, "question set", set, &index.set)?;

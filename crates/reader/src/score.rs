@@ -54,9 +54,10 @@ pub(crate) fn valid(run: &Run<'_>, weights: &Tables) -> Result<Option<Accuracy>>
         let each = 1 + 2 * shape.texts;
         for (question, numbers) in questions.zip(batch.questions.chunks(each)) {
             let (bounds, _) = numbers[1..].as_chunks::<2>();
-            let sums = bounds.iter().take(question.rests.len()).map(|&[first, end]| {
-                log_probs[first as usize..end as usize].iter().sum::<f64>()
-            });
+            let sums = bounds
+                .iter()
+                .take(question.rests.len())
+                .map(|&[first, end]| log_probs[first as usize..end as usize].iter().sum::<f64>());
             let best = sums.enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b));
             let of_class = accuracy.classes.entry(question.class).or_default();
             of_class[0] += usize::from(best.is_some_and(|(text, _)| text == question.answer));

@@ -51,6 +51,18 @@ pub struct Trained {
     pub valid: Option<Accuracy>,
 }
 
+/// Where a training is and how it goes.
+pub struct Place<'a> {
+    /// The working folder, in which everything was prepared.
+    pub folder: &'a Path,
+    /// The device that it learns on.
+    pub compute: &'a Compute,
+    /// How long this run may take.
+    pub budget: Budget,
+    /// Receives how far it is.
+    pub reporter: &'a dyn Reporter,
+}
+
 /// A run of a training.
 pub(crate) struct Run<'a> {
     pub prepared: &'a Prepared,
@@ -80,11 +92,9 @@ struct Since {
 /// If there is too little text, another training is in the folder, the device fails, or training diverges.
 pub fn train(
     prepared: &Prepared,
-    folder: &Path,
     config: &Config,
     seed: u64,
-    compute: &Compute,
-    (budget, reporter): (Budget, &dyn Reporter),
+    Place { folder, compute, budget, reporter }: Place<'_>,
 ) -> Result<Outcome> {
     prepared.check_settings(folder, config)?;
     let of = [crate::SOURCES, neural::SOURCES, numerics::SOURCES, &prepared.hash()].concat();
@@ -179,9 +189,8 @@ impl Run<'_> {
         };
         let point = |run: &mut Self, trainer: &mut AnyTrainer<Batch>| {
             let (step, steps) = (run.state.step, run.state.steps);
-            let is_point = steps.is_some_and(|steps| {
-                step == steps || step.is_multiple_of((steps / POINTS).max(1))
-            });
+            let is_point = steps
+                .is_some_and(|steps| step == steps || step.is_multiple_of((steps / POINTS).max(1)));
             if is_point { run.point(trainer, valid.as_ref()) } else { Ok(()) }
         };
         let weights = self.run_steps("pretrain", &mut *trainer, next, point)?;

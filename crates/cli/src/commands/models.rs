@@ -1,8 +1,8 @@
 //! `goldilocks models`: what each method does and costs, and the settings of one.
 
 use anyhow::Result;
-use goldilocks::{Error, READER, READER_SETTINGS};
 use goldilocks::models::{self, MODELS, Method};
+use goldilocks::{Error, READER, READER_SETTINGS};
 use serde::Serialize;
 
 use crate::args::JsonArgs;
@@ -19,7 +19,8 @@ pub struct Options {
 }
 
 /// What a reader is, which is no method of the paper's table.
-const READER_SUMMARY: &str = "a Transformer that learns from running text and from questions (docs/reader.md)";
+const READER_SUMMARY: &str =
+    "a Transformer that learns from running text and from questions (docs/reader.md)";
 
 /// Terminals that are narrower get a line for the name and others for the sentence.
 const NARROW: usize = 80;

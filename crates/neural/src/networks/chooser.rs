@@ -176,8 +176,7 @@ mod tests {
     use crate::layers::BlockShape;
     use crate::networks::DecoderConfig;
 
-    const CONFIG: ChooserConfig =
-        ChooserConfig { positions: 8, texts: 3, scale: 0.7, share: 0.25 };
+    const CONFIG: ChooserConfig = ChooserConfig { positions: 8, texts: 3, scale: 0.7, share: 0.25 };
 
     fn network() -> Chooser {
         let block = BlockShape { width: 6, heads: 2, head_dim: 4, feed_forward: 5 };
@@ -241,8 +240,11 @@ mod tests {
             network.backward(weights, gradients, &mut buffers);
             let losses = device.read(network.losses(&buffers)).unwrap();
             let log_probs = device.read(buffers.log_probs.all()).unwrap();
-            let shared: f64 =
-                log_probs.iter().zip(&batch.shares).map(|(log_prob, share)| -share * log_prob).sum();
+            let shared: f64 = log_probs
+                .iter()
+                .zip(&batch.shares)
+                .map(|(log_prob, share)| -share * log_prob)
+                .sum();
             CONFIG.share * losses.iter().sum::<f64>() + shared
         });
         assert!(error < 1e-6, "{error}");

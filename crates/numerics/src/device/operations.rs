@@ -5,7 +5,8 @@
 
 use super::{
     Attention, AttentionGradients, AttentionResults, Choices, Device, DeviceMatrix,
-    DeviceMatrixMut, Indices, Lstm, OptimiserStep, Reals, RmsNorm, Rotation, Slice, SliceMut, Targets, Trace, bf16,
+    DeviceMatrixMut, Indices, Lstm, OptimiserStep, Reals, RmsNorm, Rotation, Slice, SliceMut,
+    Targets, Trace, bf16,
 };
 
 /// The target of a row that is not learnt from, such as padding.

@@ -100,6 +100,8 @@ mod tests {
         assert_eq!((&found.book, &found.other), (&expected.book, &expected.other));
         assert_eq!((found.shared, found.share), (expected.shared, expected.share));
         assert!(books.overlap("other", other.split(' '), 0.7).is_none());
-        assert!(HeldOut::of(&set, &[Split::Test]).overlap("other", other.split(' '), 0.0).is_none());
+        assert!(
+            HeldOut::of(&set, &[Split::Test]).overlap("other", other.split(' '), 0.0).is_none()
+        );
     }
 }

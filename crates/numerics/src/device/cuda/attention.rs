@@ -25,7 +25,12 @@ struct Grid {
 }
 
 impl Grid {
-    fn new(device: &Cuda, attention: &Attention<'_, Reals, Indices>, read: usize, sums: usize) -> Self {
+    fn new(
+        device: &Cuda,
+        attention: &Attention<'_, Reals, Indices>,
+        read: usize,
+        sums: usize,
+    ) -> Self {
         /// The widest heads that the kernels on tensor cores are made for.
         const WIDEST: [usize; 2] = [64, 128];
         let [rows, dim] = attention.check(read, sums);
