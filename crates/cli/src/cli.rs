@@ -131,7 +131,8 @@ Examples:
 Examples:
   goldilocks train word-distance questions -o word-distance
   goldilocks train memnn-window-selfsup questions -o memory --set dim=100 --seed 2
-  goldilocks train lstm-query questions -o lstm --device cuda")]
+  goldilocks train lstm-query questions -o lstm --device cuda
+  goldilocks train reader questions --text novels -o reader --device cuda")]
     Train(WithWork<train::Options>),
     /// Try settings of a model on the validation split
     #[command(after_help = "\

@@ -17,7 +17,7 @@ use crate::stdio;
 /// Options of `train`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// A name that `goldilocks models` lists
+    /// A name that `goldilocks models` lists, or `reader`
     model: String,
     /// A question set: folder or file; `-` is standard input, in JSON lines
     #[arg(value_name = "SET", required_unless_present = "resume")]
@@ -42,24 +42,26 @@ pub struct Options {
     reader: ReaderArgs,
 }
 
+/// The heading of options that only a reader has.
+const READER_OPTIONS: &str = "Options of `train reader`";
+
 /// Options of `train reader` alone.
 #[derive(clap::Args, Debug)]
-#[command(next_help_heading = "Options of `train reader`")]
 struct ReaderArgs {
     /// Further books to learn from: files, folders, or lists of files (.list)
-    #[arg(long, value_name = "BOOKS", num_args = 1..)]
+    #[arg(help_heading = READER_OPTIONS, long, value_name = "BOOKS", num_args = 1..)]
     text: Vec<PathBuf>,
     /// Leave out further books that share text with validation or test books
-    #[arg(long)]
+    #[arg(help_heading = READER_OPTIONS, long)]
     skip_leaks: bool,
     /// Stop after some minutes, to be resumed by the same command; 0: when all text is prepared
-    #[arg(long, value_name = "MINUTES", value_parser = minutes)]
+    #[arg(help_heading = READER_OPTIONS, long, value_name = "MINUTES", value_parser = minutes)]
     stop_after: Option<f64>,
     /// Minutes from one checkpoint to the next
-    #[arg(long, value_name = "MINUTES", default_value = "5", value_parser = minutes)]
+    #[arg(help_heading = READER_OPTIONS, long, value_name = "MINUTES", default_value = "5", value_parser = minutes)]
     save_every: f64,
     /// Resume from what lies next to the output, without SET and further books
-    #[arg(long, conflicts_with = "set")]
+    #[arg(help_heading = READER_OPTIONS, long, conflicts_with = "set")]
     resume: bool,
 }
 
