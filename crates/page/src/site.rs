@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use crate::catalogue::Catalogue;
 use crate::keys::Key;
-use crate::pages::{enter, home, list, own, question, research, test};
+use crate::pages::{attention, enter, home, list, own, practice, question, research, test};
 use crate::server::Limits;
 use crate::store::Store;
 use crate::study::{self, Study};
@@ -171,6 +171,8 @@ pub fn router(site: Arc<Site>) -> Router {
         .route("/test", get(test::question).post(test::answer))
         .route("/test/undo", post(test::undo))
         .route("/test/pause", get(test::pause))
+        .route("/test/practice", get(practice::practice).post(practice::solve))
+        .route("/test/check", post(attention::check))
         .merge(researcher)
         .method_not_allowed_fallback(async || {
             view::message(StatusCode::METHOD_NOT_ALLOWED, "Refused", "That can’t be done here.")

@@ -15,8 +15,10 @@ use tokio::sync::oneshot;
 use crate::keys::Key;
 use crate::{Error, Result};
 
-/// The version of `schema.sql`.
-const FORMAT: i64 = 1;
+/// The version of `schema.sql` with `attention.sql`.
+const FORMAT: i64 = 2;
+/// The version before there was `attention.sql`; its stores get that table.
+const WITHOUT_CHECKS: i64 = 1;
 /// How many writes share a transaction at most.
 const BATCH: usize = 256;
 
@@ -49,6 +51,7 @@ impl Store {
             .map_err(failed)?;
         match (found, tables) {
             (FORMAT, _) => {}
+            (WITHOUT_CHECKS, _) => add_checks(&connection).map_err(failed)?,
             (0, 0) => make(&connection, &Key::random()?).map_err(failed)?,
             _ => {
                 return Err(Error::OtherStore { path: path.to_owned(), expected: FORMAT, found });
@@ -180,7 +183,19 @@ fn make(connection: &Connection, key: &Key) -> rusqlite::Result<()> {
         .is_some();
     if !is_there {
         connection.execute_batch(include_str!("schema.sql"))?;
+        connection.execute_batch(include_str!("attention.sql"))?;
         connection.execute("INSERT INTO secret (key) VALUES (?1)", params![key.secret()])?;
+        connection.pragma_update(None, "user_version", FORMAT)?;
+    }
+    connection.execute_batch("COMMIT")
+}
+
+/// Makes a store of the version before into one of this.
+fn add_checks(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if found == WITHOUT_CHECKS {
+        connection.execute_batch(include_str!("attention.sql"))?;
         connection.pragma_update(None, "user_version", FORMAT)?;
     }
     connection.execute_batch("COMMIT")
@@ -304,6 +319,22 @@ mod tests {
     }
 
     #[test]
+    fn a_store_of_the_version_before_keeps_its_studies_and_gets_the_new_table() {
+        let folder = TempDir::new().unwrap();
+        store(&folder).write_blocking(|connection| insert(connection, "bears")).unwrap();
+        let path = folder.path().join("study.db");
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch("DROP TABLE attention; PRAGMA user_version = 1").unwrap();
+        drop(old);
+        let store = store(&folder);
+        assert_eq!(names(&store), ["bears"]);
+        let n = |connection: &Connection| {
+            connection.query_row("SELECT count(*) FROM attention", [], |row| row.get::<_, i64>(0))
+        };
+        assert_eq!(store.read(n).unwrap(), 0);
+    }
+
+    #[test]
     fn another_database_is_left_alone() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("study.db");
@@ -311,7 +342,7 @@ mod tests {
         let error = Store::open(&path).err().unwrap();
         assert_eq!(
             error.to_string().replace(&folder.path().display().to_string(), "DIR"),
-            "DIR/study.db: not a study of this version: expected format 1, found 0"
+            "DIR/study.db: not a study of this version: expected format 2, found 0"
         );
         std::fs::write(&path, "not a database at all, but long enough to be looked at").unwrap();
         assert!(matches!(Store::open(&path), Err(Error::Store { .. })));

@@ -18,6 +18,7 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = Environment::new();
     let templates = templates![
         "annotator.html",
+        "attention.html",
         "base.html",
         "end.html",
         "enter.html",
@@ -26,6 +27,7 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
         "message.html",
         "own.html",
         "pause.html",
+        "practice.html",
         "question.html",
         "questions.html",
         "results.html",

@@ -113,6 +113,68 @@ fn an_answer_can_be_taken_back_for_some_seconds_until_the_end_shows_all() {
 }
 
 #[test]
+fn consent_practice_attention_checks_and_the_completion_code_come_in_their_places() {
+    let served = served(Limits::default());
+    let mut researcher = served.researcher();
+    let seal = researcher.get("/studies").field("seal");
+    let fields = [
+        ("seal", &*seal),
+        ("sample", "2"),
+        ("annotators", "2"),
+        ("shared", "0"),
+        ("modes", "context-query"),
+        ("consent", "We keep <nothing> else."),
+        ("practice", "yes"),
+        ("check_every", "3"),
+        ("completion_code", "C1A2"),
+        ("return_to", "https://platform.example/done?x=1"),
+    ];
+    researcher.post("/studies", &fields);
+    let code = researcher.get("/studies/1").after("/study/");
+    let mut wren = served.visitor();
+    let welcome = wren.get(&format!("/study/{code}?name=W%2217"));
+    assert!(welcome.body.contains("We keep &lt;nothing&gt; else."), "{}", welcome.body);
+    assert!(welcome.body.contains("value=\"W&quot;17\""), "{}", welcome.body);
+    assert!(wren.join(&code, "Wren").body.contains("please agree"));
+    assert_eq!(served.count("annotator"), 0);
+    let seal = welcome.field("seal");
+    let form = [("name", "Wren"), ("seal", &*seal), ("consent", "yes")];
+    let joined = wren.post(&format!("/study/{code}"), &form);
+    assert_eq!(joined.header("location"), Some("/test/practice"));
+    assert!(wren.get("/test/practice").body.contains("this answer does not count"));
+    let solved = wren.post("/test/practice", &[("choice", "2")]).body;
+    assert!(
+        solved.contains("You chose <i>Peter</i>; the word in the story is <b>Anna</b>"),
+        "{solved}"
+    );
+    assert_eq!(wren.post("/test/practice", &[("choice", "10")]).status, 400);
+    assert_eq!(served.count("answer"), 0);
+    // Four questions, a check after the third.
+    assert_eq!(answer(&mut wren, 3), 3);
+    let check = wren.get("/test");
+    assert!(check.body.contains("please choose the word"), "{}", check.body);
+    let (number, seal) = (check.field("number"), check.field("seal"));
+    let wanted = check.body.split("the word <b>").nth(1).unwrap().split('<').next().unwrap();
+    let before = check.body.split(&format!("<span>{wanted}</span>")).next().unwrap();
+    let choice = before.rsplit("value=\"").next().unwrap().split('"').next().unwrap().to_owned();
+    let form = |seal: &str, choice: &str| {
+        [("number", number.clone()), ("choice", choice.to_owned()), ("seal", seal.to_owned())]
+    };
+    let send = |visitor: &mut Visitor, form: [(&str, String); 3]| {
+        let fields = form.each_ref().map(|(name, value)| (*name, value.as_str()));
+        visitor.post("/test/check", &fields).status
+    };
+    assert_eq!(send(&mut wren, form("forged", &choice)), 403);
+    assert_eq!(send(&mut wren, form(&seal, &choice)), 303);
+    // A second answer changes nothing.
+    assert_eq!(send(&mut wren, form(&seal, "99")), 303);
+    assert_eq!(answer(&mut wren, 99), 1);
+    let end = wren.get("/test").body;
+    assert!(end.contains("C1A2") && end.contains("platform.example"), "{end}");
+    assert!(researcher.get("/studies/1").body.contains("<td>1 of 1</td>"));
+}
+
+#[test]
 fn a_name_is_given_once_and_a_browser_joins_once() {
     let served = served(Limits::default());
     let (_, code) = made(&served);

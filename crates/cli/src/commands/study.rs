@@ -33,7 +33,8 @@ enum Action {
     #[command(after_help = "\
 Examples:
   goldilocks study create study.db questions --annotators 6
-  goldilocks study create study.db questions --mode query --sample 50 --split valid")]
+  goldilocks study create study.db questions --mode query --sample 50 --split valid
+  goldilocks study create study.db questions --consent consent.txt --check-every 20 --completion-code C1A2B3")]
     Create(WithWork<Create>),
     /// Write people's answers as predictions files
     #[command(after_help = "\
@@ -74,6 +75,21 @@ struct Create {
     /// How many annotators those go to
     #[arg(long, value_name = "N", default_value_t = Settings::default().times)]
     times: usize,
+    /// A text that annotators must agree to before they begin
+    #[arg(long, value_name = "FILE")]
+    consent: Option<PathBuf>,
+    /// Leave out the practice question that comes first
+    #[arg(long)]
+    no_practice: bool,
+    /// Ask for a named word after every N answers, to see who is reading [default: never]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    check_every: Option<u32>,
+    /// What the end shows as proof that the test was taken
+    #[arg(long, value_name = "CODE", default_value = "", hide_default_value = true)]
+    completion_code: String,
+    /// Address of the button at the end, such as that of a platform of paid work
+    #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
+    return_to: String,
     /// Seed of all draws
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = args::seed())]
     seed: u64,
@@ -123,6 +139,11 @@ impl Create {
             shared: self.shared,
             times: self.times,
             seed: self.seed,
+            consent: self.consent_text()?,
+            practice: !self.no_practice,
+            check_every: self.check_every.unwrap_or(0) as usize,
+            completion_code: self.completion_code.trim().to_owned(),
+            return_to: self.return_to.trim().to_owned(),
         };
         let deal = study::deal(&set, &settings).map_err(Error::from)?;
         let store = Store::open(&self.store).map_err(Error::from)?;
@@ -138,6 +159,13 @@ impl Create {
             sizes.clone().min().unwrap_or(0),
             sizes.max().unwrap_or(0),
         ))
+    }
+}
+
+impl Create {
+    fn consent_text(&self) -> Result<String> {
+        let Some(path) = &self.consent else { return Ok(String::new()) };
+        Ok(std::fs::read_to_string(path).map_err(Error::io(path))?.trim().to_owned())
     }
 }
 

@@ -80,6 +80,15 @@ fn question(browser: &Browser) -> String {
     browser.text("p.query") + &browser.text(".choices")
 }
 
+/// The question that does not count.
+fn practise(browser: &Browser, base: &str, name: &str) {
+    assert!(browser.text("h1").contains("does not count"), "{}", browser.text("main"));
+    check(browser, base, name);
+    browser.follow_click(".choices li:nth-child(1) button");
+    assert!(browser.text("main").contains("Yes: the word in the story is Anna"));
+    browser.follow_click("a.button");
+}
+
 /// The first takes the test on a telephone, without a script, and stops after two questions; gives the address
 /// to continue at.
 fn begin_without_script(serving: &Serving) -> String {
@@ -88,6 +97,7 @@ fn begin_without_script(serving: &Serving) -> String {
     assert_eq!(phone.text("h1"), "Noon");
     phone.type_into("#name", "Wren");
     phone.follow_click("form button");
+    practise(&phone, serving.base(), "practice-phone");
     let first = question(&phone);
     for _ in 0..2 {
         phone.follow_click(".choices li:nth-child(3) button");
@@ -123,6 +133,7 @@ fn take_with_context(serving: &Serving) {
     check(&phone, serving.base(), "join-phone");
     phone.type_into("#name", "Finch");
     phone.follow_click("form button");
+    practise(&phone, serving.base(), "practice-context-phone");
     assert!(phone.has("p.context"), "the second share is in the other mode");
     check(&phone, serving.base(), "test-context-phone");
     for _ in 0..4 {
@@ -183,6 +194,7 @@ fn a_study_is_made_and_watched_on_the_page() {
     phone.go(address.as_str().unwrap());
     phone.type_into("#name", "Lark");
     phone.follow_click("form button");
+    practise(&phone, base, "practice-on-the-page");
     phone.follow_click(".choices button");
     desk.go(&desk.address());
     assert!(desk.text("table").contains("Lark"), "{}", desk.text("table"));

@@ -30,6 +30,12 @@ pub struct NewStudy {
     shared: String,
     times: String,
     seed: String,
+    consent: String,
+    /// `yes` or nothing.
+    practice: String,
+    check_every: String,
+    completion_code: String,
+    return_to: String,
 }
 
 /// What is to be done with a study.
@@ -102,6 +108,11 @@ fn settings(form: &NewStudy) -> Result<Settings, Error> {
         shared: number("shared", &form.shared, default.shared)?,
         times: number("times", &form.times, default.times)?,
         seed: number("seed", &form.seed, default.seed as usize)? as u64,
+        consent: form.consent.trim().to_owned(),
+        practice: form.practice == "yes",
+        check_every: number("attention checks", &form.check_every, 0)?,
+        completion_code: form.completion_code.trim().to_owned(),
+        return_to: form.return_to.trim().to_owned(),
     })
 }
 

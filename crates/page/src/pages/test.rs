@@ -3,18 +3,19 @@
 //! What is shown before the end is made from a [`questions::Question`], which has neither answer nor class.
 
 use axum::Form;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Serde;
-use questions::{Question, QuestionSet, WordClass};
+use questions::{Question, WordClass};
 use report::reading::{self, Sentence};
 use serde::{Deserialize, Serialize};
 
+use super::attention;
 use crate::keys::token;
 use crate::site::{Answer, PageError, Shared, Site, cookie, see_other, with_cookie};
-use crate::study::{self, Annotator, JoinOutcome, Mode, NextItem};
+use crate::study::{self, Annotator, JoinOutcome, Mode, NextItem, Study};
 use crate::view::{self, Shell};
 
 const COOKIE: &str = "goldilocks_annotator";
@@ -23,15 +24,24 @@ const LONGEST_NAME: usize = 60;
 /// How long an answer can be taken back, in seconds; the page offers it for ten.
 const UNDO: f64 = 15.0;
 /// Annotators see no menu: the other pages are not for them.
-const SHELL: Shell = Shell { has_studies: false };
+pub const SHELL: Shell = Shell { has_studies: false };
 
 /// A name, to join with.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub struct JoinForm {
-    #[serde(default)]
     name: String,
-    #[serde(default)]
     seal: String,
+    /// `yes`, where the study has a text to agree to.
+    consent: String,
+}
+
+/// What the address of a study may bring along.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Invitation {
+    /// A name to begin with, such as the number that a platform gives its workers.
+    name: String,
 }
 
 /// A choice, with what the server sealed when it showed the question.
@@ -52,17 +62,26 @@ pub struct UndoForm {
 }
 
 /// Where a study begins.
-pub async fn welcome(State(site): Shared, Path(code): Path<String>, headers: HeaderMap) -> Answer {
-    welcome_with(&site, &code, &headers, "")
+pub async fn welcome(
+    State(site): Shared,
+    Path(code): Path<String>,
+    Query(invitation): Query<Invitation>,
+    headers: HeaderMap,
+) -> Answer {
+    welcome_with(&site, &code, &headers, &invitation.name, "")
 }
 
-fn welcome_with(site: &Site, code: &str, headers: &HeaderMap, problem: &str) -> Answer {
+fn welcome_with(site: &Site, code: &str, headers: &HeaderMap, name: &str, problem: &str) -> Answer {
     let store = site.store()?;
     let (id, is_open) = study::find_by_code(store, code)?.ok_or(PageError::NotFound)?;
     let known = annotator(site, headers)?;
     let is_elsewhere = known.as_ref().is_some_and(|annotator| annotator.study != id);
+    let settings = site.study(store, id)?.settings.clone();
     let view = context! {
-        title => site.study(store, id)?.settings.name.clone(),
+        title => settings.name,
+        consent => settings.consent,
+        practice => settings.practice,
+        name => name.chars().take(LONGEST_NAME).collect::<String>(),
         code,
         is_open,
         problem,
@@ -90,28 +109,28 @@ pub async fn join(
     if annotator(&site, &headers)?.is_some_and(|annotator| annotator.study == id) {
         return Ok(see_other("/test"));
     }
+    let settings = site.study(store, id)?.settings.clone();
+    let welcome = |problem: &str| welcome_with(&site, &code, &headers, &form.name, problem);
     let name = form.name.split_whitespace().collect::<Vec<_>>().join(" ");
     let length = name.chars().count();
     if length == 0 || length > LONGEST_NAME || name.chars().any(char::is_control) {
         let problem = format!("Please give a name of 1 to {LONGEST_NAME} characters.");
-        return welcome_with(&site, &code, &headers, &problem);
+        return welcome(&problem);
+    }
+    if !settings.consent.is_empty() && form.consent != "yes" {
+        return welcome("To take part, please agree to the text below.");
     }
     let token = token()?;
     match study::join(store, id, name, &token, (site.now)()).await? {
-        JoinOutcome::Yes => Ok(with_cookie("/test", COOKIE, &token, "Lax")),
-        JoinOutcome::NameTaken => welcome_with(
-            &site,
-            &code,
-            &headers,
+        JoinOutcome::Yes => {
+            let first = if settings.practice { "/test/practice" } else { "/test" };
+            Ok(with_cookie(first, COOKIE, &token, "Lax"))
+        }
+        JoinOutcome::NameTaken => welcome(
             "Somebody has that name already. If it was you, use the address that you were given when you stopped; else choose another name.",
         ),
-        JoinOutcome::Full => welcome_with(
-            &site,
-            &code,
-            &headers,
-            "There are no more questions for you. Thank you for coming!",
-        ),
-        JoinOutcome::Closed => welcome_with(&site, &code, &headers, ""),
+        JoinOutcome::Full => welcome("There are no more questions for you. Thank you for coming!"),
+        JoinOutcome::Closed => welcome(""),
     }
 }
 
@@ -136,8 +155,11 @@ pub async fn question(State(site): Shared, headers: HeaderMap) -> Answer {
                 "The study has been closed. The answers that you gave before are kept. Thank you!";
             return Ok(view::message(StatusCode::OK, "Closed", text));
         }
-        None => return end(&site, &annotator, &study.questions),
+        None => return end(&site, &annotator, &study),
     };
+    if let Some(number) = attention::due(store, &annotator, done, &study.settings)? {
+        return attention::ask(&site, &annotator, number, (done, total));
+    }
     let at = ((site.now)() * 1000.0) as u64;
     let seal =
         site.key.seal(&answer_texts(&annotator, shown.item, at).each_ref().map(String::as_str));
@@ -219,14 +241,16 @@ fn return_address(headers: &HeaderMap) -> String {
     format!("http://{host}/return/{}", cookie(headers, COOKIE).unwrap_or_default())
 }
 
-fn annotator(site: &Site, headers: &HeaderMap) -> Result<Option<Annotator>, PageError> {
+/// Whoever has the cookie of an annotator.
+pub fn annotator(site: &Site, headers: &HeaderMap) -> Result<Option<Annotator>, PageError> {
     match cookie(headers, COOKIE) {
         Some(token) => Ok(study::annotator(site.store()?, token)?),
         None => Ok(None),
     }
 }
 
-fn stranger() -> Response {
+/// The page for somebody without that cookie.
+pub fn stranger() -> Response {
     let text = "Open the address that you were given for the study, or the one that you were given when you stopped.";
     view::message(StatusCode::FORBIDDEN, "Who are you?", text)
 }
@@ -261,7 +285,8 @@ impl AnnotatorView {
 }
 
 /// The score, right answers and classes included: nothing is left to be answered.
-fn end(site: &Site, annotator: &Annotator, questions: &QuestionSet) -> Answer {
+fn end(site: &Site, annotator: &Annotator, study: &Study) -> Answer {
+    let questions = &study.questions;
     let answers = study::score(site.store()?, annotator)?;
     let is_right =
         |&&(question, chosen): &&(usize, usize)| questions.example(question).answer == Some(chosen);
@@ -284,6 +309,8 @@ fn end(site: &Site, annotator: &Annotator, questions: &QuestionSet) -> Answer {
     let view = context! {
         solutions => answers.iter().map(solution).collect::<Vec<_>>(),
         name => annotator.name.clone(),
+        completion_code => study.settings.completion_code.clone(),
+        return_to => study.settings.return_to.clone(),
         right => answers.iter().filter(is_right).count(),
         n => answers.len(),
         classes => WordClass::ALL.iter().map(of_class).collect::<Vec<_>>(),

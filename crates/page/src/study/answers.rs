@@ -26,6 +26,10 @@ pub struct Progress {
     pub total: usize,
     /// The Unix time of the last answer.
     pub last: Option<f64>,
+    /// How many attention checks there were.
+    pub checks: usize,
+    /// How many of them were passed.
+    pub passed: usize,
 }
 
 /// How far each annotator is, in the order in which they joined.
@@ -36,7 +40,10 @@ pub fn progress(store: &Store, study: i64) -> Result<Vec<Progress>> {
     store.read(|connection| {
         let mut statement = connection.prepare_cached(
             "SELECT annotator.id, annotator.name, group_concat(DISTINCT item.mode),
-                    count(answer.item), count(*), max(answer.answered)
+                    count(answer.item), count(*), max(answer.answered),
+                    (SELECT count(*) FROM attention WHERE attention.annotator = annotator.id),
+                    (SELECT coalesce(sum(passed), 0) FROM attention
+                     WHERE attention.annotator = annotator.id)
              FROM annotator JOIN item ON item.share = annotator.share
              LEFT JOIN answer ON answer.item = item.id
              WHERE annotator.study = ?1 GROUP BY annotator.id ORDER BY annotator.id",
@@ -52,6 +59,8 @@ pub fn progress(store: &Store, study: i64) -> Result<Vec<Progress>> {
                 answered: count(row, 3)?,
                 total: count(row, 4)?,
                 last: row.get(5)?,
+                checks: count(row, 6)?,
+                passed: count(row, 7)?,
             })
         };
         statement.query_map(params![study], of_row)?.collect()

@@ -91,6 +91,15 @@ fn check(settings: &Settings) -> Result<()> {
     if modes.is_empty() || modes.len() < settings.modes.len() {
         return wrong("modes", "one or two different ones".to_owned(), settings.modes.len());
     }
+    let is_address = |text: &str| {
+        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        rest.is_some_and(|rest| !rest.is_empty()) && !text.contains(char::is_whitespace)
+    };
+    if !settings.return_to.is_empty() && !is_address(&settings.return_to) {
+        let found = format!("`{}`", settings.return_to);
+        let expected = "an address that begins with https:// or http://".to_owned();
+        return Err(Error::Setting { key: "return address", expected, found });
+    }
     if settings.sample == Some(0) {
         return wrong("sample", "1 or more".to_owned(), 0);
     }
@@ -256,6 +265,11 @@ mod tests {
         );
         let no_mode = Settings { modes: vec![], ..settings(4, 2) };
         assert_eq!(message(&no_mode), "modes: expected one or two different ones, found 0");
+        let nowhere = Settings { return_to: "javascript:alert(1)".to_owned(), ..settings(4, 2) };
+        assert_eq!(
+            message(&nowhere),
+            "return address: expected an address that begins with https:// or http://, found `javascript:alert(1)`"
+        );
         // Twice that number is 0 in 64 bits.
         let too_often = Settings { times: 1 << 63, ..settings(4, 2) };
         assert!(message(&too_often).starts_with("annotators: expected from 18446744073709551615"));

@@ -6,6 +6,7 @@
 //! ```
 
 mod answers;
+mod attention;
 mod create;
 mod deal;
 mod people;
@@ -14,6 +15,7 @@ use questions::Split;
 use serde::{Deserialize, Serialize};
 
 pub use answers::{Progress, by_mode, progress};
+pub use attention::{Checks, checks, record_check};
 pub use create::{Study, StudySummary, close_or_open, create, find_by_code, list, release, study};
 pub use deal::{Deal, Item, deal};
 pub use people::{
@@ -76,6 +78,21 @@ pub struct Settings {
     pub times: usize,
     /// Seed of all draws.
     pub seed: u64,
+    /// What annotators must agree to before they begin; empty: nothing.
+    #[serde(default)]
+    pub consent: String,
+    /// Whether a practice question comes first; its answer is not kept.
+    #[serde(default)]
+    pub practice: bool,
+    /// After how many answers an attention check comes, again and again; 0: never.
+    #[serde(default)]
+    pub check_every: usize,
+    /// What the end shows as proof that the test was taken, for platforms of paid work; empty: nothing.
+    #[serde(default)]
+    pub completion_code: String,
+    /// Where the end leads to; empty: nowhere.
+    #[serde(default)]
+    pub return_to: String,
 }
 
 impl Default for Settings {
@@ -91,6 +108,11 @@ impl Default for Settings {
             shared: 10,
             times: 3,
             seed: 1,
+            consent: String::new(),
+            practice: true,
+            check_every: 0,
+            completion_code: String::new(),
+            return_to: String::new(),
         }
     }
 }
