@@ -54,10 +54,13 @@ impl Predictions {
         let lines = (1..).zip(text.trim_start_matches('\u{feff}').trim_end().lines());
         let lines: Vec<ParsedLine> = lines.map(parse).collect::<Result<_, _>>()?;
         if lines.iter().all(|line| line.annotator.is_none()) {
-            return Self::new(name, lines.into_iter().map(|line| line.prediction).collect());
+            let model = lines.first().and_then(|line| line.model.clone());
+            let model = model.filter(|_| lines.iter().all(|line| line.model == lines[0].model));
+            let predictions = lines.into_iter().map(|line| line.prediction).collect();
+            return Ok(Self::new(name, predictions)?.by_model(model));
         }
         let of_person =
-            |(line, ParsedLine { prediction, annotator, seconds }): (usize, ParsedLine)| {
+            |(line, ParsedLine { prediction, annotator, seconds, .. }): (usize, ParsedLine)| {
                 let missing = |key| Error::Line {
                     name: name.to_owned(),
                     line,
@@ -73,7 +76,10 @@ impl Predictions {
     /// The lines of the file: people's answers one by one, or else the predictions.
     fn lines(&self) -> Vec<Line<'_>> {
         match self.people() {
-            [] => self.iter().map(Line::from).collect(),
+            [] => {
+                let model = self.model();
+                self.iter().map(|prediction| Line { model, ..Line::from(prediction) }).collect()
+            }
             people => people.iter().map(Line::from).collect(),
         }
     }
@@ -112,6 +118,8 @@ struct Line<'a> {
     answer: Option<&'a str>,
     predicted: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     annotator: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
@@ -120,6 +128,7 @@ struct Line<'a> {
 /// A line that was read.
 struct ParsedLine {
     prediction: Prediction,
+    model: Option<String>,
     annotator: Option<String>,
     seconds: Option<f64>,
 }
@@ -136,6 +145,7 @@ impl<'a> From<&'a Prediction> for Line<'a> {
             scores: &prediction.scores,
             answer: prediction.answer.map(|answer| prediction.candidates[answer].as_str()),
             predicted: &prediction.candidates[prediction.predicted],
+            model: None,
             annotator: None,
             seconds: None,
         }
@@ -185,7 +195,8 @@ fn parse_line(line: &str) -> Result<ParsedLine, LineError> {
     };
     let annotator = line.text("annotator")?.map(str::to_owned);
     let seconds = if annotator.is_some() { line.seconds()? } else { None };
-    Ok(ParsedLine { prediction, annotator, seconds })
+    let model = line.text("model")?.map(str::to_owned);
+    Ok(ParsedLine { prediction, model, annotator, seconds })
 }
 
 /// The object of a line; a null value counts as a missing key.
@@ -321,6 +332,18 @@ mod tests {
         let prediction = minimal.iter().next().unwrap();
         assert_eq!((prediction.class, prediction.split, prediction.answer), (None, None, None));
         assert_eq!(prediction.candidates[prediction.predicted], "lamp");
+    }
+
+    #[test]
+    fn the_model_that_answered_is_read_and_written_where_all_lines_agree_on_it() {
+        let line = |id: &str, model: &str| {
+            format!(r#"{{"id":"{id}","candidates":["a","b"],"scores":[1,0],"model":"{model}"}}"#)
+        };
+        let read = |lines: [String; 2]| Predictions::from_text("p", &lines.join("\n")).unwrap();
+        let same = read([line("1", "memnn-window"), line("2", "memnn-window")]);
+        assert_eq!(same.model(), Some("memnn-window"));
+        assert_eq!(same.to_text().matches("\"model\":\"memnn-window\"").count(), 2);
+        assert_eq!(read([line("1", "memnn-window"), line("2", "kneser-ney")]).model(), None);
     }
 
     #[test]

@@ -109,6 +109,7 @@ impl Prediction {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictions {
     pub(crate) name: String,
+    pub(crate) model: Option<String>,
     pub(crate) predictions: Vec<Prediction>,
     pub(crate) people: Vec<HumanAnswer>,
 }
@@ -127,7 +128,18 @@ impl Predictions {
         // A question may be in two splits of a set; within a split it is there once.
         let keyed = predictions.iter().map(|row| ((row.split, row.id.as_str()), row));
         check_lines(&name, keyed)?;
-        Ok(Self { name, predictions, people: Vec::new() })
+        Ok(Self { name, model: None, predictions, people: Vec::new() })
+    }
+
+    /// The same, with the name of the model that answered.
+    #[must_use]
+    pub fn by_model(self, model: Option<String>) -> Self {
+        Self { model, ..self }
+    }
+
+    /// The name of the model that answered, such as `memnn-window`, where all lines of the file agree on it.
+    pub fn model(&self) -> Option<&str> {
+        self.model.as_deref()
     }
 
     /// The path they were read from, as it was given, or the name they got.

@@ -15,8 +15,8 @@ use crate::{BuildOptions, Reporter, Result, build, load_model};
 const TALES: &str = "tales";
 /// The methods that answer from the question alone.
 const LEARN_NOTHING: [&str; 3] = ["max-frequency-context", "sliding-window", "word-distance"];
-/// The learner that is trained on the tales in a moment, with its settings.
-const QUICK_LEARNER: (&str, [&str; 2]) = ("memnn-window-selfsup", ["dim=32", "epochs=6"]);
+/// The learner that is trained on the tales in a moment.
+const QUICK_LEARNER: &str = "memnn-window-selfsup";
 
 /// Options of [`catalogue`].
 #[derive(Default)]
@@ -41,12 +41,24 @@ pub fn catalogue(
     reporter: &dyn Reporter,
 ) -> Result<Catalogue> {
     let mut sets = Vec::new();
+    // What models that were trained on a set have learnt from.
+    let mut training = Vec::new();
     for path in &opened.sets {
         let splits = match options.splits.as_slice() {
             [] if path.is_dir() => &[Split::Valid, Split::Test],
             splits => splits,
         };
-        sets.push((sets::name(path), sets::open(path, options, splits, reporter)?));
+        let set = sets::open(path, options, splits, reporter)?;
+        let has_part =
+            splits.contains(&Split::Train) && !LEARNT_FROM.iter().all(|s| splits.contains(s));
+        training.push(match has_part && path.is_dir() {
+            true => {
+                let whole = SetOptions { splits: Vec::new(), ..options.clone() };
+                sets::open(path, &whole, &LEARNT_FROM, reporter)?.fingerprint_of(&LEARNT_FROM)
+            }
+            false => set.fingerprint_of(&LEARNT_FROM),
+        });
+        sets.push((sets::name(path), set));
     }
     let mut answerers = Vec::new();
     if sets.is_empty() {
@@ -54,21 +66,21 @@ pub fn catalogue(
         if opened.models.is_empty() {
             answerers = quick_models(&set)?;
         }
+        training.push(set.fingerprint_of(&LEARNT_FROM));
         sets.push((TALES.to_owned(), set));
     }
     for path in &opened.models {
         let (model, manifest) = load_model(path, DeviceChoice::Cpu, reporter)?;
         let name = manifest.provenance.model;
-        let is_of = |(_, set): &&(String, QuestionSet)| {
-            set.fingerprint_of(&LEARNT_FROM) == manifest.provenance.data
-        };
-        let learnt_from = sets.iter().filter(is_of).map(|(set, _)| set.clone()).collect();
+        let of = sets.iter().zip(&training).filter(|(_, data)| **data == manifest.provenance.data);
+        let learnt_from = of.map(|((set, _), _)| set.clone()).collect();
         answerers.push(answerer(&name, Some(model), learnt_from));
     }
     answerers.extend(opened.others);
     for path in &opened.predictions {
         let predictions = Predictions::read(path)?;
-        let new = answerer(&sets::name(path), None, Vec::new());
+        let name = predictions.model().map_or_else(|| sets::name(path), str::to_owned);
+        let new = answerer(&name, None, Vec::new());
         answerers.push(NewAnswerer { predictions: Some(predictions), ..new });
     }
     Ok(Catalogue::new(sets, answerers)?)
@@ -88,11 +100,9 @@ fn answerer(name: &str, model: Option<Arc<dyn Model>>, learnt_from: Vec<String>)
 
 /// The methods that do not train by epochs, and one that does, ready in a moment on the tales.
 fn quick_models(set: &QuestionSet) -> Result<Vec<NewAnswerer>> {
-    let (learner, settings) = QUICK_LEARNER;
-    let is_quick = |method: &&Method| !method.trains_by_epochs || method.name == learner;
+    let is_quick = |method: &&Method| !method.trains_by_epochs || method.name == QUICK_LEARNER;
     let make = |method: &Method| {
-        let changed = if method.name == learner { &settings[..] } else { &[] };
-        let settings = Settings::from_text(method, changed.iter().copied())?;
+        let settings = Settings::from_text(method, [])?;
         let model = (method.train)(&settings, &Training::new(set, 1, &|_| ()))?;
         Ok(answerer(method.name, Some(model), vec![TALES.to_owned()]))
     };

@@ -15,8 +15,10 @@ use crate::{Program, Reporter, Result};
 /// Options of [`report()`].
 #[derive(Clone, Debug)]
 pub struct ReportOptions {
-    /// Predictions files; a row is named after its file: `memnn-window.jsonl` is that row of the paper's tables.
+    /// Predictions files; a row is named after its file, `memnn-window.jsonl`, or else after the model that answered.
     pub predictions: Vec<PathBuf>,
+    /// What files are called in the tables, in place of that.
+    pub labels: Vec<(PathBuf, String)>,
     /// The question set that was answered.
     pub questions: PathBuf,
     /// Which questions of it.
@@ -49,7 +51,9 @@ pub fn report(
     let (servers, trained) = of_servers(&options.predictions)?;
     let read = |path: &PathBuf| -> Result<_> {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok((name, Predictions::read(path)?))
+        let label = options.labels.iter().find(|(of, _)| of == path);
+        let label = label.map(|(_, label)| label.clone());
+        Ok(ReportRow { name, label, predictions: Predictions::read(path)? })
     };
     let rows = trained.iter().map(read).collect::<Result<_>>()?;
     let set = sets::open_answered(&options.questions, &options.set, &[], reporter)?;
@@ -104,10 +108,20 @@ fn of_servers(paths: &[PathBuf]) -> Result<(Vec<LanguageModelRow>, Vec<PathBuf>)
     Ok((Vec::new(), paths.to_vec()))
 }
 
+/// Predictions that a report is to show.
+pub struct ReportRow {
+    /// What they are called: `memnn-window` is that row of the paper's tables.
+    pub name: String,
+    /// What the tables call them in place of that.
+    pub label: Option<String>,
+    /// What was answered.
+    pub predictions: Predictions,
+}
+
 /// What a report is made from, in memory.
 pub struct ReportInputs<'a> {
-    /// The names of the rows with their predictions: `memnn-window` is that row of the paper's tables.
-    pub rows: Vec<(String, Predictions)>,
+    /// The rows of its tables.
+    pub rows: Vec<ReportRow>,
     /// The question set that was answered.
     pub set: &'a QuestionSet,
     /// What it is called in titles.
@@ -131,22 +145,41 @@ pub struct ReportInputs<'a> {
 }
 
 impl ReportInputs<'_> {
+    /// What a row is called: its own name if that is a row of the paper's; else the model that answered, unless others
+    /// are of that model too.
+    fn name_of<'r>(&self, row: &'r ReportRow) -> &'r str {
+        let is_known = |name: &str| report::paper::label(name).is_some();
+        let n_of = |model: &str| {
+            let others = self
+                .rows
+                .iter()
+                .filter(|other| other.predictions.model() == Some(model) || other.name == model);
+            others.count()
+        };
+        let model = row.predictions.model().filter(|model| n_of(model) == 1);
+        match model {
+            Some(model) if !is_known(&row.name) => model,
+            _ => &row.name,
+        }
+    }
+
     /// Checks the predictions against the questions, writes the report's folder and returns its tables as text.
     ///
     /// # Errors
     /// If predictions do not fit the set, or the folder can't be written.
     pub fn write(&self, folder: &Path, overwrite: bool, reporter: &dyn Reporter) -> Result<String> {
-        let files: Vec<Predictions> = self.rows.iter().map(|(_, file)| file.clone()).collect();
+        let files: Vec<Predictions> = self.rows.iter().map(|row| row.predictions.clone()).collect();
         let index = QuestionIndex::new(self.set, &files).select(self.selection.clone());
         let version = self.program.to_string();
-        let row = |((name, _), file): (&(String, Predictions), Predictions)| -> Result<Row<'_>> {
-            let label = report::paper::label(name).unwrap_or(name).to_owned();
+        let row = |(row, file): (&ReportRow, Predictions)| -> Result<Row<'_>> {
+            let name = self.name_of(row);
+            let label = row.label.as_deref().or_else(|| report::paper::label(name)).unwrap_or(name);
             let predictions = index.check(file)?;
             let runs = vec![Run { seed: self.seed, version: version.clone(), predictions }];
             Ok(Row {
-                paper_row: Some(name.clone()),
-                name: name.clone(),
-                label,
+                paper_row: Some(name.to_owned()),
+                name: name.to_owned(),
+                label: label.to_owned(),
                 settings: Vec::new(),
                 differs: None,
                 runs,
@@ -172,6 +205,6 @@ impl ReportInputs<'_> {
         };
         let write = || ::report::write(&report, folder, overwrite);
         during(reporter, "report", folder.display().to_string(), write)?;
-        Ok(::report::text(&report)?)
+        Ok(::report::text(&report, reporter.width())?)
     }
 }

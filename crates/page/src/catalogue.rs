@@ -16,6 +16,8 @@ pub use results::{Results, Standing};
 
 /// Queries with fewer words come last in lists: `said ___.` is a poor example.
 const SHORT_QUERY: usize = 8;
+/// How many answers of a file are compared with those of a model, to see whether they are its own.
+const COMPARED: usize = 8;
 
 /// Sets and everybody who answers their questions.
 pub struct Catalogue {
@@ -65,6 +67,7 @@ pub struct Answerer {
     /// The row of the paper's tables, or the name again.
     pub label: String,
     model: Option<Arc<dyn Model>>,
+    on_request: bool,
     learnt_from: Vec<String>,
     /// For each set what it answered, once that is known.
     answered: Vec<OnceLock<Answered>>,
@@ -89,7 +92,8 @@ pub struct Scored {
 }
 
 impl Catalogue {
-    /// Loads sets and answerers. Predictions of a name that a model has are that model's.
+    /// Loads sets and answerers. Predictions with a model's scores are that model's, and so are those of the name of a
+    /// model that is asked on request alone.
     ///
     /// # Errors
     /// If predictions fit none of the sets.
@@ -100,8 +104,12 @@ impl Catalogue {
         for new in new {
             let answered = new.predictions.as_ref().map(|predictions| fit(&sets, predictions));
             let answered = answered.transpose()?;
-            let same = answerers.iter_mut().find(|known| {
-                known.name == new.name && known.model.is_some() && new.model.is_none()
+            let same = answered.as_ref().filter(|_| new.model.is_none()).and_then(|answered| {
+                answerers.iter_mut().find(|known| match &known.model {
+                    Some(_) if known.on_request => known.name == new.name,
+                    Some(model) => is_its_own(model, &sets, answered),
+                    None => false,
+                })
             });
             match (same, answered) {
                 (Some(model), Some(answered)) => model.answered = answered,
@@ -209,6 +217,7 @@ impl Answerer {
             name,
             label: new.label,
             model: new.model,
+            on_request: new.on_request,
             learnt_from: new.learnt_from,
             answered: answered.unwrap_or_else(|| sets.iter().map(unanswered).collect()),
             scorers: sets.iter().map(|_| Mutex::default()).collect(),
@@ -277,6 +286,20 @@ fn ask(scorer: &mut dyn Scorer, question: &Question<'_>) -> Option<(Vec<f32>, Ex
     let mut scores = Scores::default();
     scorer.score(&[*question], &mut scores).ok()?;
     Some((scores.get(0).to_vec(), scorer.explain(question).ok()?))
+}
+
+/// Returns whether a model gives the scores of the first answers.
+fn is_its_own(model: &Arc<dyn Model>, sets: &[LoadedSet], answered: &[OnceLock<Answered>]) -> bool {
+    let known = sets.iter().zip(answered).find_map(|(set, answered)| Some((set, answered.get()?)));
+    let Some((loaded, answered)) = known else { return false };
+    let mut scorer = Arc::clone(model).scorer(loaded.set.vocabulary());
+    let mut first =
+        (0..).zip(answered).filter_map(|(place, scored)| Some((place, scored.as_ref()?)));
+    let is_close = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-3 * (1.0 + a.abs());
+    first.by_ref().take(COMPARED).all(|(place, scored)| {
+        let asked = ask(&mut *scorer, &loaded.set.example(place).question);
+        asked.is_some_and(|(scores, _)| scores.iter().zip(&scored.scores).all(is_close))
+    })
 }
 
 /// Predictions as answers to the questions of the first set that they fit.
@@ -363,24 +386,31 @@ mod tests {
 
     #[test]
     fn predictions_of_a_model_are_its_own_and_names_are_unique() {
-        let predictions = || {
+        let predictions = |scores: [f64; 4]| {
             let set = fixture::set();
             let scored = (0..set.len()).map(|index| {
-                let scores = vec![0.0, 1.0, 0.0, 0.0];
-                Prediction::of(&set.example(index), set.id(index).to_string(), scores, 1)
+                let id = set.id(index).to_string();
+                Prediction::of(&set.example(index), id, scores.to_vec(), 1)
             });
             Some(Predictions::new("first.jsonl", scored.collect()).unwrap())
         };
-        let file = |name: &str| NewAnswerer {
+        let (own, others) = ([0.0, -1.0, -2.0, -3.0], [0.0, 1.0, 0.0, 0.0]);
+        let file = |name: &str, scores| NewAnswerer {
             name: name.to_owned(),
             label: name.to_owned(),
             model: None,
-            predictions: predictions(),
+            predictions: predictions(scores),
             learnt_from: vec![],
             on_request: false,
         };
         let model = || fixture::model("first", Arc::new(First::default()));
-        let new = vec![model(), file("first"), model(), file("other & one"), file("other & one")];
+        let new = vec![
+            model(),
+            file("a file of its own", own),
+            file("first", others),
+            file("other & one", others),
+            file("other & one", others),
+        ];
         let sets = vec![("bears".to_owned(), fixture::set())];
         let catalogue = Catalogue::new(sets, new).unwrap();
         let names: Vec<(&str, &str)> =
@@ -392,8 +422,9 @@ mod tests {
             ("other & one-2", "other---one-2"),
         ];
         assert_eq!(names, expected);
-        assert_eq!(catalogue.answerers[0].answered(0, 0).unwrap().chosen, 1);
-        assert!(catalogue.is_waiting(0), "the second model has not answered");
+        assert_eq!(catalogue.answerers[0].answered(0, 0).unwrap().chosen, 0);
+        assert_eq!(catalogue.answerers[1].answered(0, 0).unwrap().chosen, 1);
+        assert!(!catalogue.is_waiting(0), "the model’s answers are known");
         let asked = NewAnswerer {
             on_request: true,
             ..fixture::model("on request", Arc::new(First::default()))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use goldilocks::evaluation::Predictions;
 use goldilocks::questions::Control;
-use goldilocks::{AnswerFile, AnswerProvenance, Error};
+use goldilocks::{AnswerFile, AnswerProvenance, Error, answered_by};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
@@ -30,7 +30,11 @@ pub fn answer(
     let (set, (model, manifest)) = (questions.own(py)?, model.parts());
     let AnswerArgs { name, out, .. } = answering;
     let predictions = work.run(py, move |reporter| match out {
-        None => Ok(Predictions::new(name, goldilocks::answer(&model, &set, &options, reporter)?)?),
+        None => {
+            let answered = goldilocks::answer(&model, &set, &options, reporter)?;
+            let by = answered_by(&manifest.provenance.model, &options.controls);
+            Ok(Predictions::new(name, answered)?.by_model(Some(by)))
+        }
         Some(path) => {
             let mut file = AnswerFile::open(&path, reporter)?;
             let from = AnswerProvenance::new(&manifest.provenance, set.fingerprint(), &options);
@@ -76,8 +80,12 @@ pub fn answer_by(
     };
     let AnswerArgs { name, out, .. } = answering;
     let answered = match out {
-        None => goldilocks::answer_by(&mut score, batch_size, &set, &options, &listener)
-            .and_then(|predictions| Ok(Predictions::new(name, predictions)?)),
+        None => goldilocks::answer_by(&mut score, batch_size, &set, &options, &listener).and_then(
+            |predictions| {
+                let by = answered_by(&name, &options.controls);
+                Ok(Predictions::new(name, predictions)?.by_model(Some(by)))
+            },
+        ),
         Some(path) => AnswerFile::open(&path, &listener).and_then(|mut file| {
             let from = AnswerProvenance::of_function(&name, fingerprint, &options);
             file.answer_by(&mut score, batch_size, &set, &options, &from)?;

@@ -82,7 +82,7 @@ impl ModelHandle {
         let (set, name) = (set.clone(), self.name().to_owned());
         Work::brief().run(py, move |_| {
             let looked = goldilocks::explain(&name, &model, &set, index, seed)?;
-            Ok((looked.text(), looked.svg(), looked.html(), json(&looked)))
+            Ok((looked.text(80), looked.svg(), looked.html(), json(&looked)))
         })
     }
 

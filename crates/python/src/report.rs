@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use goldilocks::experiments::{self, Experiment, ReproduceOptions};
 use goldilocks::report::TableKind;
-use goldilocks::{ReportInputs, sets};
+use goldilocks::{ReportInputs, ReportRow, sets};
 use pyo3::prelude::*;
 
 use crate::errors::{exception, unknown};
@@ -41,7 +41,8 @@ pub fn report(
         None => unknown(py, "table", code, &TableKind::ALL.map(TableKind::code)),
     };
     let tables = reporting.tables.iter().map(table).collect::<PyResult<Vec<_>>>()?;
-    let rows: Vec<_> = reporting.names.into_iter().zip(inner(&predictions)).collect();
+    let row = |(name, predictions)| ReportRow { name, label: None, predictions };
+    let rows = reporting.names.into_iter().zip(inner(&predictions)).map(row).collect();
     let (set, path) = (questions.own(py)?, questions.path().cloned());
     let ReportArgs { title, beside_paper, seed, folder, overwrite, .. } = reporting;
     work.run(py, move |reporter| {

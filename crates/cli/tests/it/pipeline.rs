@@ -104,7 +104,7 @@ fn splits_and_class_are_chosen_the_same_way_by_every_command_that_reads_predicti
     let is_wanted = |line: &str| line.contains(r#""NE","split":"valid""#);
     assert!(lines.lines().count() > 1 && lines.lines().all(is_wanted), "{lines}");
     let table = fs::read_to_string(folder.path().join("report/validation.csv")).unwrap();
-    let own = table.lines().filter(|line| line.starts_with("validation,a,"));
+    let own = table.lines().filter(|line| line.starts_with("validation,Word distance model,"));
     let class_and_n =
         own.map(|line| line.split(',').skip(7).step_by(2).take(2).collect::<Vec<_>>());
     let counted: Vec<_> = class_and_n.filter(|cell| !cell[1].is_empty()).collect();

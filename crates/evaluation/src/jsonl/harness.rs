@@ -42,7 +42,7 @@ pub(super) fn parse(line: &Map<String, Value>) -> Result<ParsedLine, LineError> 
         candidates,
         scores,
     };
-    Ok(ParsedLine { prediction, annotator: None, seconds: None })
+    Ok(ParsedLine { prediction, model: None, annotator: None, seconds: None })
 }
 
 fn scores(value: &Value) -> Result<Vec<f64>, LineError> {

@@ -83,6 +83,21 @@ impl AnswerProvenance {
     }
 }
 
+/// What predictions call the model that made them: its name, and what was taken away from the questions.
+pub fn answered_by(model: &str, controls: &[Control]) -> String {
+    let in_words = |control: &Control| match control {
+        Control::QueryOnly => "query only".to_owned(),
+        Control::ContextOnly => "context only".to_owned(),
+        Control::LastSentences(n) => format!("last sentences: {n}"),
+        Control::RenamedEntities { .. } => "names exchanged".to_owned(),
+        Control::ShuffledSentences { .. } => "sentences shuffled".to_owned(),
+    };
+    let controls: Vec<String> = controls.iter().map(in_words).collect();
+    let text =
+        if controls.is_empty() { String::new() } else { format!(" ({})", controls.join(", ")) };
+    format!("{model}{text}")
+}
+
 /// Scores the questions at some indices of a set, after the controls: one list per question, one finite score per
 /// candidate. For models that are not ours, such as one in another language.
 pub type ScoreFunction<'a> = dyn FnMut(&[usize]) -> Result<Vec<Vec<f64>>> + 'a;
@@ -154,6 +169,8 @@ pub struct AnswerFile<'a> {
     reporter: &'a dyn Reporter,
     journal: Option<Journal>,
     predictions: Vec<Prediction>,
+    /// Who answered.
+    model: Option<String>,
 }
 
 impl<'a> AnswerFile<'a> {
@@ -165,7 +182,7 @@ impl<'a> AnswerFile<'a> {
         // There is nothing next to a device or a pipe.
         let is_file = !output.exists() || output.is_file();
         let journal = if is_file { Some(Journal::open(output)?) } else { None };
-        Ok(Self { output, reporter, journal, predictions: Vec::new() })
+        Ok(Self { output, reporter, journal, predictions: Vec::new(), model: None })
     }
 
     /// Answers the questions of a set, those that an earlier run did not answer.
@@ -214,6 +231,7 @@ impl<'a> AnswerFile<'a> {
             }
         };
         self.predictions.extend(answered);
+        self.model = Some(answered_by(&provenance.model.model, &options.controls));
         Ok(())
     }
 
@@ -234,7 +252,8 @@ impl<'a> AnswerFile<'a> {
         let predictions = self.predictions.into_iter().enumerate();
         let predictions =
             predictions.map(|(place, prediction)| change(place, prediction)).collect();
-        let predictions = Predictions::new(self.output.display().to_string(), predictions)?;
+        let name = self.output.display().to_string();
+        let predictions = Predictions::new(name, predictions)?.by_model(self.model);
         write_companions(&predictions)?;
         predictions.write(self.output)?;
         self.journal.map_or(Ok(()), Journal::remove)?;

@@ -206,7 +206,8 @@ def report(
 ) -> str:
     """Writes the paper's tables with these predictions as a folder, `index.html` in it; returns them as text.
 
-    A row is named after its predictions, or their file: `memnn-window` is that row of the paper's tables.
+    A row is named after its predictions or their file if that is a row of the paper's tables, `memnn-window`; else after
+    the model that answered.
     """
     given = _list(predictions)
     stems = [os.path.splitext(os.path.basename(one.name))[0] if one.name.endswith(".jsonl") else one.name for one in given]
