@@ -67,7 +67,9 @@ mod train;
 mod train_reader;
 mod tune;
 
-pub use answer::{AnswerFile, AnswerOptions, AnswerProvenance, ScoreFunction, answer, answer_by};
+pub use answer::{
+    AnswerFile, AnswerOptions, AnswerProvenance, ScoreFunction, answer, answer_by, answered_by,
+};
 pub use books::{TextBook, questions_from_text};
 pub use build::{Build, BuildOptions, BuiltBook, build};
 pub use build_news::{DEFAULT_LEADS, NewsBuild, NewsOptions, build_news};
@@ -84,7 +86,7 @@ pub use models::Program;
 #[cfg(feature = "page")]
 pub use pages::{CatalogueOptions, catalogue};
 pub use progress::{Event, Reporter, Warning};
-pub use reporting::{ReportInputs, ReportOptions, report};
+pub use reporting::{ReportInputs, ReportOptions, ReportRow, report};
 pub use sets::SetOptions;
 pub use stats::{LEAST_SHARE, SetStatistics, stats};
 pub use tag::{tag, train_tagger};
@@ -104,12 +106,7 @@ pub use servers;
 pub use transformer;
 pub use {base, corpus, evaluation, models, neural, ngram, numerics, questions};
 
-/// The README's Rust is compiled and run with the other documentation.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
-
-/// So is that of the guide to the library.
+/// The Rust of the guide to the library is compiled and run with the other documentation.
 #[cfg(doctest)]
 #[doc = include_str!("../library.md")]
 struct Library;

@@ -1,6 +1,6 @@
 //! The console blocks of the documentation are what the program says.
 //!
-//! A block's commands are run one after the other in a folder of their own. In the output that a document shows, `[..]`
+//! A document's commands are run one after the other in one folder. In the output that a document shows, `[..]`
 //! stands for anything within a line and `...` for any lines; stdout comes before stderr.
 
 use std::path::Path;
@@ -13,18 +13,16 @@ use crate::run::goldilocks;
 #[test]
 fn console_blocks_are_true() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut n_commands = 0;
+    let (mut n_commands, mut n_pictures) = (0, 0);
     for document in ["README.md", "crates/evaluation/predictions.md"] {
         let text = std::fs::read_to_string(repository.join(document)).unwrap();
+        let folder = TempDir::new().unwrap();
         for block in console_blocks(&text) {
-            let folder = TempDir::new().unwrap();
-            let commands = commands(&block);
-            let is_alone = commands.len() == 1;
-            for (command, expected) in commands {
+            for (command, expected) in commands(&block) {
                 let arguments: Vec<&str> = command.split_whitespace().collect();
                 assert_eq!(arguments[0], "goldilocks", "{document}: {command}");
                 let said = match arguments[1..] {
-                    ["reproduce"] if is_alone => REPRODUCTION.said.clone(),
+                    ["reproduce"] => REPRODUCTION.said.clone(),
                     _ => goldilocks(folder.path(), &arguments[1..]),
                 };
                 let said: Vec<&str> = said.lines().skip(1).collect();
@@ -36,8 +34,25 @@ fn console_blocks_are_true() {
                 n_commands += 1;
             }
         }
+        for (name, picture) in pictures(folder.path()) {
+            let committed = repository.join("docs/images").join(&name);
+            let committed = std::fs::read(&committed).unwrap_or_default();
+            assert!(picture == committed, "docs/images/{name} is not what {document} draws");
+            n_pictures += 1;
+        }
     }
+    assert_eq!(n_pictures, 1, "the README's picture");
     assert!(n_commands >= 5, "only {n_commands} commands are documented");
+}
+
+/// The SVG files in a folder, each with its name.
+fn pictures(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let drawn = entries.filter(|path| path.extension().is_some_and(|ending| ending == "svg"));
+    let named = drawn.map(|path| {
+        (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap())
+    });
+    named.collect()
 }
 
 fn console_blocks(text: &str) -> Vec<String> {
