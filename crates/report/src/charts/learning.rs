@@ -116,10 +116,11 @@ fn draw(index: usize, row: &Row<'_>) -> String {
             .filter_map(|point| point.split_once(' '))
             .map(|(x, y)| format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"1.6\"/>"))
             .collect();
-        // Labels that would lie on one another are moved apart.
+        // Labels that would lie on one another are moved apart, away from the axis.
         let mut label_y = y(end) + 4.0;
+        let step = if label_y > TOP + HEIGHT / 2.0 { -14.0 } else { 14.0 };
         while taken.iter().any(|other| (other - label_y).abs() < 14.0) {
-            label_y += 14.0;
+            label_y += step;
         }
         taken.push(label_y);
         let (class, label, label_x) = (line.class, (line.label)(end), right + 6.0);
