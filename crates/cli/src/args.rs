@@ -16,7 +16,7 @@ pub struct SelectionArgs {
     /// Class of the questions to work on [default: all]
     #[arg(long, value_name = "CLASS", value_parser = word_class(), ignore_case = true)]
     pub class: Option<WordClass>,
-    /// Splits to work on, separated by commas [default: all that the command is about]
+    /// Splits to work on, separated by commas [default: those that the command needs]
     #[arg(long = "split", value_name = "SPLIT", value_delimiter = ',', value_parser = split())]
     pub splits: Vec<Split>,
     /// Class of questions that do not state theirs

@@ -1,5 +1,6 @@
 //! Errors that a person sees: what is wrong and where, then what to do about it.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::builder::Styles;
@@ -7,6 +8,7 @@ use clap::builder::styling::{AnsiColor, Style};
 
 use crate::remedy::worded;
 use crate::stdio;
+use crate::terminal;
 
 /// What a command can run into beyond the errors of the library.
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +46,17 @@ impl CliError {
 /// Prints `warning: …` to stderr.
 pub fn warn(text: std::fmt::Arguments<'_>) {
     let style = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
-    anstream::eprintln!("{style}warning:{style:#} {}", stdio::named(text.to_string()));
+    anstream::eprintln!("{style}warning:{style:#} {}", fitted("warning:", text.to_string()));
+}
+
+/// A message of one line after its label, wrapped where a terminal shows it.
+fn fitted(label: &str, text: String) -> String {
+    let text = stdio::named(text);
+    if text.contains('\n') || !std::io::stderr().is_terminal() {
+        return text;
+    }
+    let indent = label.len() + 1;
+    terminal::hanging("", &text, indent, terminal::width()).trim().to_owned()
 }
 
 /// The hint of the first error in the chain that has one.
@@ -63,17 +75,21 @@ fn message(error: &anyhow::Error) -> String {
             text = format!("{text}: {cause}");
         }
     }
-    text
+    // As other messages have it.
+    text.replace("cannot be read: No such", "No such").replace(NOT_FOUND, "no such file or folder")
 }
+
+/// How Unix says that there is no file.
+const NOT_FOUND: &str = "No such file or directory (os error 2)";
 
 /// Prints `error: …` and, where there is a way out, `hint: …`, in the colours of the argument parser's errors: none
 /// where stderr is not a terminal, or `NO_COLOR` is set.
 pub fn show(error: &anyhow::Error) {
     let styles = Styles::styled();
     let (error_style, hint_style) = (styles.get_error(), styles.get_valid());
-    anstream::eprintln!("{error_style}error:{error_style:#} {}", stdio::named(message(error)));
+    anstream::eprintln!("{error_style}error:{error_style:#} {}", fitted("error:", message(error)));
     if let Some(hint) = hint(error) {
-        anstream::eprintln!("{hint_style}hint:{hint_style:#} {}", stdio::named(hint));
+        anstream::eprintln!("{hint_style}hint:{hint_style:#} {}", fitted("hint:", hint));
     }
 }
 

@@ -12,6 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use crate::commands::{counted, duration, thousands};
 use crate::failure::warn;
 use crate::interrupt;
+use crate::terminal;
 
 /// Epochs that take longer leave a line on the screen.
 const LONG: Duration = Duration::from_secs(5);
@@ -170,6 +171,10 @@ impl Reporter for Progress {
     fn seconds(&self) -> Option<f64> {
         Some(self.started.elapsed().as_secs_f64())
     }
+
+    fn width(&self) -> usize {
+        terminal::width()
+    }
 }
 
 impl Progress {
@@ -266,7 +271,8 @@ impl Progress {
     fn stage(&self, state: &mut State, name: &str, what: &str) {
         let seconds = state.last.elapsed().as_secs_f64();
         state.last = Instant::now();
-        self.note(format_args!("  {name:8}{what:48}{seconds:6.1} s"));
+        let room = terminal::width().saturating_sub(18).clamp(24, 48);
+        self.note(format_args!("  {name:8}{what:room$}{seconds:6.1} s"));
     }
 
     /// How far a training is and how fast, loss and validation of each epoch.

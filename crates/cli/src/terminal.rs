@@ -33,9 +33,36 @@ pub fn hanging(first: &str, text: &str, indent: usize, width: usize) -> String {
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
+/// A text wrapped between words.
+pub fn wrapped(text: &str, width: usize) -> String {
+    hanging("", text, 0, width)
+}
+
+/// Rows as columns two spaces apart, each as wide as it needs: the first flush left, the others flush right.
+pub fn columns(rows: &[Vec<String>]) -> String {
+    let characters = |text: &String| text.chars().count();
+    let n = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(characters).max();
+    let widths: Vec<usize> = (0..n).map(|column| width(column).unwrap_or(0)).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (text, &width))| {
+            if column == 0 { format!("{text:width$}") } else { format!("  {text:>width$}") }
+        });
+        format!("{}\n", cells.collect::<String>().trim_end())
+    };
+    rows.iter().map(line).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        let rows = [row(["", "soup", "n"]), row(["bear", "1", "12"])];
+        assert_eq!(columns(&rows), "      soup   n\nbear     1  12\n");
+    }
 
     #[test]
     fn a_text_is_wrapped_between_words_to_the_right_of_its_heading() {

@@ -26,6 +26,11 @@ pub trait Reporter: Sync {
     fn seconds(&self) -> Option<f64> {
         None
     }
+
+    /// How wide the lines of printed tables may be, in characters.
+    fn width(&self) -> usize {
+        100
+    }
 }
 
 impl<F: Fn(Event) + Sync> Reporter for F {

@@ -71,7 +71,7 @@ fn main() -> Result<()> {
     };
     std::io::Write::write_all(
         &mut std::io::stdout(),
-        goldilocks_report::text(&report)?.as_bytes(),
+        goldilocks_report::text(&report, 100)?.as_bytes(),
     )?;
     goldilocks_report::write(&report, &folder, true)?;
     Ok(())

@@ -35,7 +35,7 @@ pub use error::Error;
 pub use explained::ExplainedQuestion;
 use files::{FileKind, PAGE, TABLE_1};
 use formats::{csv, latex, markdown, text};
-pub use number::{count as thousands, interval, share, weight};
+pub use number::{count as thousands, difference, interval, share, weight};
 pub use page::{ICON, STYLE};
 pub use paper::TableKind;
 pub use reading::book_title;
@@ -180,13 +180,13 @@ impl Source {
     }
 }
 
-/// The tables for the terminal: plain text, no colour.
+/// The tables for a terminal of a width: plain text, no colour.
 ///
 /// # Errors
 /// [`Error::Evaluation`] where predictions give no figure.
-pub fn text(report: &Report<'_>) -> Result<String, Error> {
+pub fn text(report: &Report<'_>, width: usize) -> Result<String, Error> {
     let grids = grids_of(report, &tables_of(report)?);
-    let written: Vec<String> = grids.iter().map(|(_, grid)| text::write(grid)).collect();
+    let written: Vec<String> = grids.iter().map(|(_, grid)| text::write(grid, width)).collect();
     Ok(written.join("\n"))
 }
 
@@ -262,9 +262,9 @@ mod tests {
     fn the_terminal_shows_ours_alone_on_the_tales() {
         let set = fixture::set();
         let mut report = fixture::report(&set);
-        assert!(text(&report).unwrap().contains("  paper"));
+        assert!(text(&report, 100).unwrap().contains("  paper"));
         report.provenance.source = Source::Tales;
-        let text = text(&report).unwrap();
+        let text = text(&report, 100).unwrap();
         assert!(!text.contains("  paper") && !text.contains("not run"), "{text}");
         assert!(text.contains("Not comparable with the paper: different questions."), "{text}");
         assert!(text.contains("MemNNs (window mem.)"), "{text}");

@@ -29,10 +29,14 @@ pub fn minus(text: &str) -> String {
     text.replace('-', "−")
 }
 
-/// A weight or score on a model's own scale: `.41`, `−7`, `12.35`, `−152`.
+/// A weight or score on a model's own scale: `.41`, `−.08`, `−7`, `12.35`, `−152`.
 pub fn weight(value: f64) -> String {
     let text = match value.abs() {
-        _ if (0.0..=1.0).contains(&value) => return share_of(value, 2),
+        small if small <= 1.0 => {
+            let text = share_of(small, 2);
+            let sign = if value < 0.0 && text != ".00" { "−" } else { "" };
+            return format!("{sign}{text}");
+        }
         large if large >= 100.0 => format!("{value:.0}"),
         _ => format!("{value:.2}"),
     };
@@ -92,6 +96,6 @@ mod tests {
         assert_eq!([0, 999, 1000, 669_343].map(count), ["0", "999", "1,000", "669,343"]);
         assert_eq!([0.0004, 0.0005, 1.0].map(p_value), ["< .001", ".001", "1.000"]);
         let weights = [0.684, 1.0, 0.0, -0.084, -7.0, 12.345, -152.3].map(weight);
-        assert_eq!(weights, [".68", "1.00", ".00", "−0.08", "−7", "12.35", "−152"]);
+        assert_eq!(weights, [".68", "1.00", ".00", "−.08", "−7", "12.35", "−152"]);
     }
 }

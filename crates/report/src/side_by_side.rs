@@ -5,7 +5,7 @@ use questions::{Split, WordClass};
 
 use crate::formats::{csv, latex, markdown, text};
 use crate::number;
-use crate::tables::{Cell, Grid, GridRow, Line};
+use crate::tables::{ACCURACY, Cell, Grid, GridRow, Line};
 
 /// How a table of several files is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub enum TableForm {
     Csv,
 }
 
-/// Writes the results of several files side by side, a table for each split; intervals only if they are wanted.
-pub fn side_by_side(results: &[Vec<Results>], form: TableForm, with_intervals: bool) -> String {
+/// Writes the results of several files side by side, a table for each split; for a terminal as wide as it is.
+pub fn side_by_side(results: &[Vec<Results>], form: TableForm, width: usize) -> String {
     let results: Vec<&Results> = results.iter().flatten().collect();
     if form == TableForm::Csv {
         return as_csv(&results);
@@ -30,11 +30,11 @@ pub fn side_by_side(results: &[Vec<Results>], form: TableForm, with_intervals: b
     let tables = splits.filter_map(|split| {
         let of_split: Vec<&Results> =
             results.iter().copied().filter(|results| results.split == split).collect();
-        let grid = (!of_split.is_empty()).then(|| grid(&of_split, split, with_intervals))?;
+        let grid = (!of_split.is_empty()).then(|| grid(&of_split, split))?;
         Some(match form {
             TableForm::Markdown => markdown::write(&grid),
             TableForm::Latex => latex::write(&grid),
-            TableForm::Text | TableForm::Csv => text::write(&grid),
+            TableForm::Text | TableForm::Csv => text::write(&grid, width),
         })
     });
     tables.collect::<Vec<_>>().join("\n")
@@ -58,7 +58,7 @@ fn figure<'r>(results: &'r Results, column: &str) -> Option<&'r Accuracy> {
     results.classes.iter().find(|(code, _)| *code == column).map(|(_, accuracy)| accuracy)
 }
 
-fn grid(results: &[&Results], split: Option<Split>, with_intervals: bool) -> Grid {
+fn grid(results: &[&Results], split: Option<Split>) -> Grid {
     let columns = columns(results);
     let best = |column: &str| {
         let figures = results.iter().filter_map(|results| figure(results, column));
@@ -68,8 +68,7 @@ fn grid(results: &[&Results], split: Option<Split>, with_intervals: bool) -> Gri
         let Some(accuracy) = figure(results, column) else {
             return Cell::single(Line::none(), None);
         };
-        let interval = if with_intervals { number::interval(accuracy) } else { String::new() };
-        let line = Line::new(number::share(accuracy.accuracy), interval);
+        let line = Line::new(number::share(accuracy.accuracy), number::interval(accuracy));
         Cell {
             is_best: best(column) == Some(accuracy.accuracy),
             ..Cell::single(line, Some(accuracy.accuracy))
@@ -94,15 +93,14 @@ fn grid(results: &[&Results], split: Option<Split>, with_intervals: bool) -> Gri
         }
     };
     let head = |first: &str| vec![first.to_owned()];
-    let kept = if with_intervals { ", with 95 % intervals" } else { "" };
     Grid {
-        title: format!("Accuracy, {}{kept}", split.map_or("unknown split", Split::code)),
+        title: format!("Accuracy, {}", split.map_or("unknown split", Split::code)),
         head: [head("predictions"), columns.iter().map(|code| label(code).to_owned()).collect()]
             .concat(),
         rows: results.iter().map(row).collect(),
         foot: [head("questions"), columns.iter().map(n).collect()].concat(),
         settings: None,
-        notes: Vec::new(),
+        notes: vec![format!("{ACCURACY}.")],
     }
 }
 
@@ -150,21 +148,22 @@ mod tests {
         expect![[r#"
             Accuracy, test
 
-            predictions  Verbs   All
-            ──────────────────────────────
-            a.jsonl      .500   *.250
-            b,c.jsonl   *.750   *.250
-            ──────────────────────────────
-            questions    n = 40  n = 1,200
+            predictions  Verbs           All
+            ───────────────────────────────────────────
+            a.jsonl      .500 .352–.648 *.250 .226–.275
+            b,c.jsonl   *.750 .598–.858 *.250 .226–.275
+            ───────────────────────────────────────────
+            questions    n = 40          n = 1,200
 
+            Accuracy with its 95 % interval.
         "#]]
-        .assert_eq(&side_by_side(&two(), TableForm::Text, false));
-        let markdown = side_by_side(&two(), TableForm::Markdown, true);
+        .assert_eq(&side_by_side(&two(), TableForm::Text, 80));
+        let markdown = side_by_side(&two(), TableForm::Markdown, 80);
         assert!(
             markdown.contains("| a.jsonl | .500 .352–.648 | **.250** .226–.275 |"),
             "{markdown}"
         );
-        let latex = side_by_side(&two(), TableForm::Latex, true);
+        let latex = side_by_side(&two(), TableForm::Latex, 80);
         assert!(latex.contains("\\textbf{.750}"), "{latex}");
     }
 
@@ -172,7 +171,7 @@ mod tests {
     fn each_split_has_a_table_of_its_own() {
         let results =
             [results("a.jsonl", Split::Test, 0.5, 0.2), results("a.jsonl", Split::Valid, 0.6, 0.3)];
-        let text = side_by_side(&results, TableForm::Text, false);
+        let text = side_by_side(&results, TableForm::Text, 80);
         let valid = text.find("Accuracy, valid").unwrap();
         assert!(valid < text.find("Accuracy, test").unwrap(), "{text}");
         assert!(text.contains("*.600") && text.contains("*.500"), "{text}");
@@ -180,7 +179,7 @@ mod tests {
 
     #[test]
     fn csv_has_full_figures_and_quotes_names() {
-        let text = side_by_side(&two(), TableForm::Csv, true);
+        let text = side_by_side(&two(), TableForm::Csv, 80);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 5);
         assert_eq!(lines[0], "predictions,split,class,n,accuracy,low,high");

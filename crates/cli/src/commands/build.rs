@@ -1,5 +1,6 @@
 //! `goldilocks build`: books → a folder of questions (§2).
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -161,14 +162,15 @@ impl Options {
         let typed = &self.books;
         let what = if typed.books.is_empty() { "tale" } else { "book" };
         let sum = |count: fn(&BuiltBook) -> usize| thousands(books.iter().map(count).sum());
-        print(format_args!(
-            "{} from {}: {} words in {} sentences (seed {})\n\n",
+        let summary = format!(
+            "{} from {}: {} words in {} sentences (seed {})",
             counted(built.set.len(), "question"),
             counted(books.len(), what),
             sum(|book| book.n_words),
             sum(|book| book.n_sentences),
             typed.seed,
-        ))?;
+        );
+        print(format_args!("{}\n", terminal::wrapped(&summary, terminal::width())))?;
         print(format_args!("{}", counts_table(&counts_of(&built.set))))?;
         if built.is_drawn {
             print(format_args!("\n{}", drawn_splits(built, terminal::width())))?;
@@ -186,9 +188,20 @@ fn drawn_splits(built: &Build, width: usize) -> String {
         let names = if names.is_empty() { "no book".to_owned() } else { names.join(", ") };
         text += &terminal::hanging(&format!("  {}", split.code()), &names, 9, width);
     }
+    let mut copies: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (book, other) in &built.near_copies {
-        let pair = format!("`{book}` is nearly the same text as `{other}`, or as part of it");
-        text += &terminal::hanging("  kept together:", &pair, 17, width);
+        copies.entry(other).or_default().push(book);
+    }
+    if !copies.is_empty() {
+        text += &terminal::hanging(
+            "",
+            "kept in one split, since they are nearly the same text, or part of it:",
+            2,
+            width,
+        );
+    }
+    for (book, copies) in copies {
+        text += &terminal::hanging("", &format!("{book} with {}", copies.join(", ")), 4, width);
     }
     if built.books.len() < 3 {
         text += "  with three or more books, each split gets at least one\n";
@@ -212,13 +225,11 @@ fn counts_of(set: &QuestionSet) -> CountsOf {
 
 /// A row for each split.
 pub fn counts_table(counts: &CountsOf) -> String {
-    let mut table = format!("{:8}", "");
-    WordClass::ALL.iter().for_each(|class| table += &format!("{:>16}", class.label()));
-    for split in Split::ALL {
-        table += &format!("\n{:8}", split.code());
-        for count in counts[split as usize] {
-            table += &format!("{:>16}", thousands(count));
-        }
-    }
-    table + "\n"
+    let head = [""].into_iter().chain(WordClass::ALL.map(WordClass::label)).map(str::to_owned);
+    let row = |split: Split| {
+        let counts = counts[split as usize].into_iter().map(thousands);
+        [split.code().to_owned()].into_iter().chain(counts).collect()
+    };
+    let rows: Vec<Vec<String>> = [head.collect()].into_iter().chain(Split::ALL.map(row)).collect();
+    terminal::columns(&rows)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use goldilocks::questions::Split;
-use goldilocks::{DEFAULT_LEADS, Error, NewsOptions};
+use goldilocks::{Error, NewsOptions};
 
 use super::{counted, print, thousands};
 use crate::args::{self, SkipArgs};
@@ -22,9 +22,9 @@ pub struct Options {
     /// Folder to write the questions into
     #[arg(short, long, value_name = "DIR", default_value = "questions")]
     output: PathBuf,
-    /// How many of an article's first sentences are asked about
-    #[arg(long, value_name = "N", default_value_t = NonZeroUsize::new(DEFAULT_LEADS).expect("it is above 0"))]
-    leads: NonZeroUsize,
+    /// How many of an article's first sentences are asked about [default: 3; all 8 of the embedded news]
+    #[arg(long, value_name = "N")]
+    leads: Option<NonZeroUsize>,
     /// Real questions of CNN QA, of which those for training join the others
     #[arg(long, value_name = "SET")]
     with: Option<PathBuf>,
@@ -44,10 +44,14 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     if output.exists() && !force {
         return Err(Error::Exists { path: output.clone() }.into());
     }
+    let leads = match options.articles.is_empty() {
+        true => NewsOptions::embedded(*seed).leads,
+        false => NewsOptions::default().leads,
+    };
     let news = NewsOptions {
         articles: stdio::inputs(&options.articles, "jsonl")?,
         with: options.with.clone(),
-        leads: options.leads.get(),
+        leads: options.leads.map_or(leads, NonZeroUsize::get),
         seed: *seed,
         skip_bad: options.skip.skip_bad,
     };

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use anyhow::Result;
 use goldilocks::evaluation::{Comparison, Resampling};
 use goldilocks::questions::{Split, WordClass};
+use goldilocks::report::difference;
 
 use crate::args::{self, SelectionArgs};
 use crate::progress::Progress;
 use crate::stdio;
+use crate::terminal;
 
 /// Options of `compare`.
 #[derive(clap::Args, Debug)]
@@ -41,49 +43,63 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     if options.json {
         return super::print(format_args!("{}\n", serde_json::to_string_pretty(&comparisons)?));
     }
+    let width = terminal::width();
     comparisons
         .iter()
-        .try_for_each(|comparison| super::print(format_args!("{}", table(comparison))))
+        .try_for_each(|comparison| super::print(format_args!("{}", table(comparison, width))))
 }
 
 /// Four places, and never 0: no test gives that.
 fn probability(p: f64) -> String {
-    if p < 0.0001 { "< 0.0001".to_owned() } else { format!("{p:.4}") }
+    if p < 0.0001 { "< .0001".to_owned() } else { format!("{p:.4}").replacen("0.", ".", 1) }
 }
 
-fn table(comparison: &Comparison) -> String {
+/// Resampled books are too few to tell how much another book would change.
+const FEW_BOOKS: usize = 5;
+
+fn table(comparison: &Comparison, width: usize) -> String {
     let split = comparison.split.map_or("unknown split", Split::code);
-    let mut text = format!("{} − {}, {split}\n", comparison.first, comparison.second);
-    text += &format!(
-        "  {:16}{:>7}{:>18}{:>8}{:>8}{:>12}{:>12}{:>8}\n",
-        "", "diff", "95 %", "only A", "only B", "McNemar p", "Holm p", "n"
-    );
+    let title = format!("{} − {}, {split}", comparison.first, comparison.second);
+    let text = rows(comparison, WordClass::label, " to ");
+    let is_wide = text.lines().all(|line| line.chars().count() <= width);
+    let text = if is_wide { text } else { rows(comparison, WordClass::code, " ") };
+    let note = match comparison.resampled {
+        Resampling::Books => {
+            let books = super::counted(comparison.books, "book");
+            let few = if comparison.books < FEW_BOOKS {
+                "; too few to tell how other books would differ"
+            } else {
+                ""
+            };
+            format!("95 %: bootstrap of {books}, then of their questions{few}.")
+        }
+        Resampling::Questions => {
+            "95 %: bootstrap of questions, since their books are not known; too narrow.".to_owned()
+        }
+    };
+    let tests = "A, B: questions that only the one or only the other has right; p: McNemar’s test; \
+                 Holm: p, corrected for the number of classes.";
+    let notes = terminal::wrapped(&note, width) + &terminal::wrapped(tests, width);
+    format!("{}{text}{notes}\n", terminal::wrapped(&title, width))
+}
+
+fn rows(comparison: &Comparison, label: fn(WordClass) -> &'static str, to: &str) -> String {
+    let head = ["", "A − B", "95 %", "A", "B", "p", "Holm", "n"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
     for (code, paired) in comparison.classes.iter() {
-        let label = WordClass::from_code(code).map_or("All", WordClass::label);
-        let interval = format!("{:+.3} to {:+.3}", paired.low, paired.high);
-        text += &format!(
-            "  {label:16}{:>+7.3}{interval:>18}{:>8}{:>8}{:>12}{:>12}{:>8}\n",
-            paired.difference,
+        let label = WordClass::from_code(code).map_or("All", label);
+        rows.push(vec![
+            format!("  {label}"),
+            difference(paired.difference),
+            format!("{}{to}{}", difference(paired.low), difference(paired.high)),
             super::thousands(paired.only_first),
             super::thousands(paired.only_second),
             probability(paired.p),
             paired.p_holm.map_or(String::new(), probability),
             super::thousands(paired.n),
-        );
+        ]);
     }
-    text += &match comparison.resampled {
-        Resampling::Books => {
-            format!(
-                "  intervals: {} resampled, then questions within\n\n",
-                super::counted(comparison.books, "book")
-            )
-        }
-        Resampling::Questions => {
-            "  intervals: questions resampled, since their books are not known; too narrow\n\n"
-                .into()
-        }
-    };
-    text
+    terminal::columns(&rows)
 }
 
 #[cfg(test)]
@@ -94,7 +110,7 @@ mod tests {
     fn a_small_probability_is_not_nought() {
         assert_eq!(
             [1.0, 0.0001, 0.000_099, 1e-300].map(probability),
-            ["1.0000", "0.0001", "< 0.0001", "< 0.0001"]
+            ["1.0000", ".0001", "< .0001", "< .0001"]
         );
     }
 }

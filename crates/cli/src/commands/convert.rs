@@ -7,7 +7,7 @@ use goldilocks::ConvertOptions;
 use goldilocks::questions::Format;
 
 use crate::args::{self, SelectionArgs};
-use crate::failure::CliError;
+use crate::failure::{CliError, warn};
 use crate::progress::Progress;
 use crate::stdio;
 
@@ -53,6 +53,12 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let input = stdio::input(&options.input, "jsonl")?;
     let output = stdio::Output::new(&options.output, options.ending()?)?;
     let n = goldilocks::convert(&input, output.path(), &converting, progress)?;
+    let is_text = options.output.extension().is_some_and(|ending| ending == "txt");
+    if options.to == Some(Format::Cbt) || options.to.is_none() && is_text {
+        warn(format_args!(
+            "the CBT's text has no place for class, split and book: .jsonl and .parquet keep them"
+        ));
+    }
     let questions = super::counted(n, "question");
     let name = output.name();
     output.finish(progress, format_args!("{questions} in {name}\n"))

@@ -42,9 +42,6 @@ enum Form {
     Json,
 }
 
-/// Narrower terminals get figures without their intervals.
-const WIDE: usize = 100;
-
 fn form(code: &str) -> Result<Form, String> {
     match code {
         "text" => Ok(Form::Table(TableForm::Text)),
@@ -71,8 +68,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         return super::print(format_args!("{}\n", serde_json::to_string_pretty(&all)?));
     }
     if let Some(Form::Table(form)) = options.table {
-        let with_intervals = form != TableForm::Text || terminal::width() >= WIDE;
-        super::print(format_args!("{}", side_by_side(&results, form, with_intervals)))?;
+        super::print(format_args!("{}", side_by_side(&results, form, terminal::width())))?;
         warn_unless_checked(options);
         return Ok(());
     }

@@ -10,6 +10,7 @@ use goldilocks::{find_question, load_model, question_number, sets, write_file};
 use crate::args::{self, JsonArgs, SelectionArgs};
 use crate::progress::Progress;
 use crate::stdio;
+use crate::terminal;
 
 /// Options of `explain`.
 #[derive(clap::Args, Debug)]
@@ -65,6 +66,6 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     if options.json.json {
         super::print(format_args!("{}\n", serde_json::to_string_pretty(&looked)?))
     } else {
-        super::print(format_args!("{}", looked.text()))
+        super::print(format_args!("{}", looked.text(terminal::width().min(80))))
     }
 }

@@ -16,6 +16,7 @@ use crate::args::{self, DeviceArgs, SkipArgs};
 use crate::cli::program;
 use crate::date::today;
 use crate::progress::Progress;
+use crate::terminal;
 
 /// Options of `reproduce`.
 #[derive(clap::Args, Debug)]
@@ -96,7 +97,8 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let data = options.questions.as_ref().map(|path| path.display().to_string());
     let (title, data, seed) =
         (&experiment.title, data.as_deref().unwrap_or(embedded), options.seed);
-    progress.note(format_args!("The Goldilocks Principle: {title}, on {data}, seed {seed}\n"));
+    let heading = format!("The Goldilocks Principle: {title}, on {data}, seed {seed}");
+    progress.note(format_args!("{}", terminal::wrapped(&heading, terminal::width())));
     let reproduced = reproduce(&experiment, &folder, &reproducing, progress)?;
     progress.note(format_args!(""));
     print(format_args!("{}", reproduced.text))?;
@@ -121,7 +123,7 @@ fn print_outputs(folder: &Path, reproduced: &Reproduced, started: Instant, progr
         _ => "",
     };
     if !real.is_empty() {
-        progress.note(format_args!("\n{real}"));
+        progress.note(format_args!("\n{}", terminal::wrapped(real, terminal::width()).trim_end()));
     }
     let seconds = started.elapsed().as_secs_f64();
     let verb = if reproduced.left.is_empty() { "Done" } else { "Stopped" };

@@ -4,7 +4,9 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use goldilocks::questions::{DuplicateKind, Duplicates, Leaks, Overlap, Split, Statistics};
+use goldilocks::questions::{
+    CandidateFaults, DuplicateKind, Duplicates, Leaks, Overlap, Split, Statistics,
+};
 use goldilocks::report::paper::{TABLE_1, TABLE_1_VOCABULARY};
 use goldilocks::{LEAST_SHARE, SetStatistics, sets};
 
@@ -12,6 +14,7 @@ use super::{counted, thousands};
 use crate::args::SelectionArgs;
 use crate::progress::Progress;
 use crate::stdio;
+use crate::terminal;
 
 /// Pairs of books that the text lists; `--json` has all.
 const MOST_PAIRS: usize = 20;
@@ -47,7 +50,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     }
     super::print(format_args!(
         "{}\n{}{}",
-        goldilocks::report::table_1(&statistics),
+        goldilocks::report::table_1(&statistics, terminal::width()),
         by_class(&statistics),
         leak_report(&leaks, set.books().len()),
     ))
@@ -58,51 +61,48 @@ fn by_class(statistics: &Statistics) -> String {
     if statistics.splits.iter().all(|split| split.classes.is_empty()) {
         return String::new();
     }
-    let mut text = format!(
-        "{:23}{:>12}{:>16}{:>14}{:>13}\n",
-        "", "questions", "context words", "query words", "candidates"
-    );
+    let head = ["By class", "questions", "context", "query", "candidates"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
     for split in &statistics.splits {
         for (class, totals) in &split.classes {
-            let label = format!("{:6} {}", split.split.map_or("?", Split::code), class.label());
-            let _ = writeln!(
-                text,
-                "{label:23}{:>12}{:>16.1}{:>14.1}{:>13}",
+            rows.push(vec![
+                label(split.split, class.label()),
                 thousands(totals.questions),
-                totals.context_words,
-                totals.query_words,
+                format!("{:.1}", totals.context_words),
+                format!("{:.1}", totals.query_words),
                 thousands(totals.distinct_candidates),
-            );
+            ]);
         }
     }
-    text + "\n"
+    let note = "context, query: words on average; candidates: how many different ones";
+    format!("{}{}\n", terminal::columns(&rows), terminal::wrapped(note, terminal::width()))
+}
+
+/// A split and a class.
+fn label(split: Option<Split>, class: &str) -> String {
+    format!("{:6} {class}", split.map_or("?", Split::code))
 }
 
 fn leak_report(leaks: &Leaks, n_books: usize) -> String {
-    let mut text = String::new();
+    let (mut text, width) = (String::new(), terminal::width());
     if n_books == 0 {
         text += "Shared text: not checked, since the running text of the books is not at hand\n";
     } else {
         let across = leaks.overlaps.iter().filter(|overlap| overlap.is_across_splits()).count();
-        let _ = writeln!(
-            text,
-            "Shared text: {} of books share {:.0} % or more of their 8-grams, {across} across splits",
+        let found = format!(
+            "{} of books share {:.0} % or more of their 8-grams, {across} across splits",
             counted(leaks.overlaps.len(), "pair"),
             100.0 * LEAST_SHARE,
         );
+        text += &terminal::hanging("Shared text:", &found, 13, width);
         let mut pairs: Vec<&Overlap> = leaks.overlaps.iter().collect();
         pairs.sort_by_key(|overlap| !overlap.is_across_splits());
         for overlap in pairs.iter().take(MOST_PAIRS) {
             let split = |split: Option<Split>| split.map_or("?", Split::code);
-            let _ = writeln!(
-                text,
-                "  {:4.0} %  {} {} in {} {}",
-                100.0 * overlap.share,
-                split(overlap.split),
-                overlap.book,
-                split(overlap.other_split),
-                overlap.other,
-            );
+            let [own, other] = [split(overlap.split), split(overlap.other_split)];
+            let pair = format!("{own} {} in {other} {}", overlap.book, overlap.other);
+            let share = format!("  {:4.0} %", 100.0 * overlap.share);
+            text += &terminal::hanging(&share, &pair, 10, width);
         }
         if pairs.len() > MOST_PAIRS {
             let _ = writeln!(text, "  and {} more: --json lists all", pairs.len() - MOST_PAIRS);
@@ -110,26 +110,42 @@ fn leak_report(leaks: &Leaks, n_books: usize) -> String {
     }
     text.push('\n');
     text += &duplicate_report(&leaks.duplicates);
-    for faults in &leaks.candidates {
-        let split = faults.split.map_or("?", Split::code);
-        let Some(class) = faults.class.map(|class| class.code()) else {
+    text + "\n" + &candidate_report(&leaks.candidates)
+}
+
+/// What in the candidates gives answers away, or can't be told apart.
+fn candidate_report(faults: &[CandidateFaults]) -> String {
+    let share = |part: usize, whole: usize| match whole {
+        0 => "–".to_owned(),
+        whole => format!("{:.0} %", 100.0 * part as f64 / whole as f64),
+    };
+    let head = ["Candidates", "twins", "answer", "< 10", "capital", "answer"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    let mut lengths = String::new();
+    for faults in faults {
+        let Some(class) = faults.class else {
+            let split = faults.split.map_or("?", Split::code);
             let mean = faults.candidates as f64 / faults.questions as f64;
-            let _ = writeln!(
-                text,
-                "Candidates, {split}: {mean:.1} on average, {} at most",
-                faults.most_candidates
-            );
+            let most = faults.most_candidates;
+            let _ = writeln!(lengths, "Candidates, {split}: {mean:.1} on average, {most} at most");
             continue;
         };
-        let _ = writeln!(
-            text,
-            "Candidates, {split} {class}: {} with twins that differ in case only ({} of them the answer's), {} with fewer than ten",
+        rows.push(vec![
+            label(faults.split, class.label()),
             thousands(faults.case_twins),
             thousands(faults.answer_has_twin),
             thousands(faults.fewer_than_ten),
-        );
+            share(faults.capitals, faults.candidates),
+            share(faults.answer_capitals, faults.questions),
+        ]);
     }
-    text
+    if rows.len() == 1 {
+        return lengths;
+    }
+    let note = "twins: questions with two candidates that differ in case alone; answer: where one of them is the answer; \
+                < 10: questions with fewer candidates; capital: candidates that begin with a capital letter; answer: \
+                answers that do";
+    format!("{}{}{lengths}", terminal::columns(&rows), terminal::wrapped(note, terminal::width()))
 }
 
 fn duplicate_report(duplicates: &[Duplicates]) -> String {
@@ -143,21 +159,12 @@ fn duplicate_report(duplicates: &[Duplicates]) -> String {
             DuplicateKind::Passage => "context and query",
             DuplicateKind::Query => "query and answer",
         };
-        let split = |split: Option<Split>| split.map_or("?", Split::code);
+        let [split, other] = [found.split, found.other].map(|split| split.map_or("?", Split::code));
+        let of_whom =
+            if split == other { "an earlier one".to_owned() } else { format!("one of {other}") };
         let questions = counted(found.questions, "question");
-        let _ = match found.split == found.other {
-            true => writeln!(
-                text,
-                "Duplicates: {questions} of {} with the {what} of an earlier one",
-                split(found.split)
-            ),
-            false => writeln!(
-                text,
-                "Duplicates: {questions} of {} with the {what} of one of {}",
-                split(found.split),
-                split(found.other)
-            ),
-        };
+        let sentence = format!("{questions} of {split} with the {what} of {of_whom}");
+        text += &terminal::hanging("Duplicates:", &sentence, 12, terminal::width());
     }
     text
 }

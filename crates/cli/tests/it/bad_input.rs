@@ -146,10 +146,10 @@ fn bad_books_are_named_and_left_out_when_asked() {
         exit 0
         440 questions from 1 book: 1,080 words in 60 sentences (seed 1)
 
-                  Named Entities    Common Nouns           Verbs    Prepositions
-        train                  0               0               0               0
-        valid                  0               0               0               0
-        test                  40             200              80             120
+               Named Entities  Common Nouns  Verbs  Prepositions
+        train               0             0      0             0
+        valid               0             0      0             0
+        test               40           200     80           120
 
         Splits, drawn (`--splits FILE` gives others):
           valid  no book
@@ -239,17 +239,17 @@ fn what_the_system_refuses_is_said_with_a_way_out() {
         input,
         "evaluate nowhere.jsonl",
         &expect![[r#"
-        exit 1
-        error: nowhere.jsonl: cannot be read: No such file or directory (os error 2)
-        hint: expected a file of predictions: `goldilocks answer MODEL SET -o FILE` makes one
-    "#]],
+            exit 1
+            error: nowhere.jsonl: no such file or folder
+            hint: expected a file of predictions: `goldilocks answer MODEL SET -o FILE` makes one
+        "#]],
     );
     refuses(
         input,
         "reproduce --experiment nowhere.toml -o out",
         &expect![[r#"
             exit 1
-            error: nowhere.toml: No such file or directory (os error 2)
+            error: nowhere.toml: no such file or folder
             hint: check the spelling of the name
         "#]],
     );
@@ -322,6 +322,7 @@ fn empty_candidate_fields_are_counted_and_written_back() {
         exit 0
         2 questions in again.txt
         warning: compact: 1 question with empty fields in the candidate list: the empty fields are no candidates, and are written back as they were
+        warning: the CBT's text has no place for class, split and book: .jsonl and .parquet keep them
     "#]].assert_eq(&goldilocks(folder.path(), &["convert", "compact", "again.txt"]));
     assert_eq!(fs::read_to_string(folder.path().join("again.txt")).unwrap(), odd);
 }

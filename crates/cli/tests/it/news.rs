@@ -70,6 +70,7 @@ fn a_bad_question_stops_or_is_counted() {
         Duplicates: 1 question of valid with the query and answer of one of test
         Duplicates: 1 question of test with the query and answer of one of train
         Duplicates: 1 question of test with the query and answer of one of valid
+
         Candidates, train: 3.0 on average, 3 at most
         Candidates, valid: 3.0 on average, 3 at most
         Candidates, test: 3.0 on average, 3 at most

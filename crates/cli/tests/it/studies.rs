@@ -29,7 +29,7 @@ fn what_cannot_be_drawn_shared_out_or_exported_is_told() {
     expect![[r#"
         $ study export study.db -o people
         exit 1
-        error: study.db: No such file or directory (os error 2)
+        error: study.db: no such file or folder
         hint: check the spelling of the name
         $ study create study.db tales --annotators 3
         exit 1
@@ -41,7 +41,7 @@ fn what_cannot_be_drawn_shared_out_or_exported_is_told() {
         hint: draw fewer of each class with `--sample 155`
         $ study export study.db -o people
         exit 1
-        error: study.db: No such file or directory (os error 2)
+        error: study.db: no such file or folder
         hint: check the spelling of the name
         $ study create study.db tales --sample 2 --annotators 6 --seed 3
         exit 0

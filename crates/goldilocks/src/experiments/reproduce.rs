@@ -132,7 +132,7 @@ pub fn reproduce(
     let left = wanted.iter().filter(is_left).map(|row| row.name.clone()).collect();
     match made {
         Err(error) if error.kind() != ErrorKind::Interrupted => Err(error),
-        _ => Ok(Reproduced { text: ::report::text(&report)?, source, left }),
+        _ => Ok(Reproduced { text: ::report::text(&report, reporter.width())?, source, left }),
     }
 }
 

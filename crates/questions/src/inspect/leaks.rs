@@ -90,6 +90,10 @@ pub struct CandidateFaults {
     pub candidates: usize,
     /// The candidates of the question that has most.
     pub most_candidates: usize,
+    /// How many of all candidates begin with a capital letter.
+    pub capitals: usize,
+    /// How many answers do: where it is many more, a model that chooses by capitals alone beats chance.
+    pub answer_capitals: usize,
 }
 
 impl Leaks {
@@ -213,6 +217,8 @@ fn candidate_faults(set: &QuestionSet, form_of: &[WordId]) -> Vec<CandidateFault
             fewer_than_ten: 0,
             candidates: 0,
             most_candidates: 0,
+            capitals: 0,
+            answer_capitals: 0,
         });
         forms.clear();
         forms.extend(example.question.candidates.iter().map(|word| form_of[word.index()]));
@@ -220,6 +226,13 @@ fn candidate_faults(set: &QuestionSet, form_of: &[WordId]) -> Vec<CandidateFault
         group.questions += 1;
         group.candidates += forms.len();
         group.most_candidates = group.most_candidates.max(forms.len());
+        let has_capital = |&&word: &&WordId| {
+            example.question.word(word).chars().next().is_some_and(char::is_uppercase)
+        };
+        let candidates = example.question.candidates;
+        group.capitals += candidates.iter().filter(has_capital).count();
+        let answer_word = example.answer.map(|index| &candidates[index]);
+        group.answer_capitals += answer_word.iter().filter(|word| has_capital(word)).count();
         group.fewer_than_ten += usize::from(forms.len() < 10);
         let times = forms.iter().filter(|&&form| Some(form) == answer).count();
         group.answer_has_twin += usize::from(times > 1);

@@ -67,9 +67,9 @@ impl ExplainedQuestion {
             && self.explanation.spans.iter().all(is_window)
     }
 
-    /// Text for the terminal: 80 columns, no colour.
-    pub fn text(&self) -> String {
-        terminal::write(self)
+    /// Text for a terminal of a width: no colour.
+    pub fn text(&self, width: usize) -> String {
+        terminal::write(self, width)
     }
 
     /// The picture as an SVG file of its own.

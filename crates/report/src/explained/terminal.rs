@@ -1,4 +1,4 @@
-//! An [`ExplainedQuestion`] for the terminal: the strongest windows, then the candidates; 80 columns, no colour.
+//! An [`ExplainedQuestion`] for a terminal of a width: the strongest windows, then the candidates; no colour.
 
 use corpus::detokenise::{PrintedToken, spaced};
 use questions::{BLANK_WORD, Span};
@@ -6,9 +6,7 @@ use questions::{BLANK_WORD, Span};
 use super::ExplainedQuestion;
 use crate::formats::wrap;
 use crate::number::weight;
-use crate::reading::book_title;
 
-const WIDTH: usize = 80;
 /// How many windows are listed.
 const SHOWN: usize = 12;
 /// What a bar is at its longest.
@@ -19,8 +17,10 @@ const LABEL: usize = 10;
 /// Stands for a space that lines are not broken at; no word has it.
 const SPACE: char = '\u{e000}';
 
-pub fn write(explained: &ExplainedQuestion) -> String {
-    let mut lines = wrap(&heading(explained), WIDTH);
+pub fn write(explained: &ExplainedQuestion, width: usize) -> String {
+    let labelled = |label: &str, text: &str| labelled(label, text, width);
+    // The id is there for other commands.
+    let mut lines = wrap(&format!("{} ({})", explained.heading(), explained.id), width);
     lines.push(String::new());
     lines.extend(explained.model.iter().flat_map(|model| labelled("Model", model)));
     let query: Vec<&str> = explained.query.iter().map(String::as_str).collect();
@@ -36,7 +36,10 @@ pub fn write(explained: &ExplainedQuestion) -> String {
         lines.push("  attention        score  sentence".to_owned());
     }
     lines.extend(
-        windows.iter().take(SHOWN).map(|&(strength, window)| line(explained, strength, window)),
+        windows
+            .iter()
+            .take(SHOWN)
+            .map(|&(strength, window)| line(explained, strength, window, width)),
     );
     match windows.len().saturating_sub(SHOWN) {
         0 => {}
@@ -60,15 +63,6 @@ pub fn write(explained: &ExplainedQuestion) -> String {
     lines.iter().map(|line| format!("{}\n", line.replace(SPACE, " ").trim_end())).collect()
 }
 
-/// Which question it is, its id included: another command may want it.
-fn heading(explained: &ExplainedQuestion) -> String {
-    let class = explained.class.map(|class| class.label().to_owned());
-    let split = explained.split.map(|split| split.code().to_owned());
-    let book = explained.book.as_deref().map(book_title);
-    let parts = [Some(format!("Question {}", explained.id)), class, split, book];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
 /// Tokens as a book prints them, with a visible gap.
 fn with_gap(tokens: &[&str]) -> String {
     let gap = format!("[{}]", SPACE.to_string().repeat(5));
@@ -80,21 +74,21 @@ fn with_gap(tokens: &[&str]) -> String {
 }
 
 /// Text after a label, wrapped under its own beginning.
-fn labelled(label: &str, text: &str) -> Vec<String> {
-    let lines = wrap(text, WIDTH - LABEL).into_iter().enumerate();
+fn labelled(label: &str, text: &str, width: usize) -> Vec<String> {
+    let lines = wrap(text, width - LABEL).into_iter().enumerate();
     lines
         .map(|(place, line)| format!("{:LABEL$}{line}", if place == 0 { label } else { "" }))
         .collect()
 }
 
-fn line(explained: &ExplainedQuestion, strength: f64, window: &Span) -> String {
+fn line(explained: &ExplainedQuestion, strength: f64, window: &Span, width: usize) -> String {
     let mark = if window.is_supporting { '*' } else { ' ' };
     let bar = "█".repeat((strength * BAR).round() as usize);
     let sentence = 1 + explained.sentence_of(window.mention.unwrap_or(window.words.start));
     let score = window.score.map_or(String::new(), |score| format!("{:>6} ", weight(score.into())));
     let start =
         format!("{mark} {:>6} {bar:8} {score}{sentence:>4}  ", weight(window.weight.into()));
-    format!("{start}{}", around_mention(explained, window, WIDTH - INDENT))
+    format!("{start}{}", around_mention(explained, window, width - INDENT))
 }
 
 /// As many words of a window around its mention as there is room for, `…` where the text continues.
@@ -150,7 +144,7 @@ mod tests {
             Scores    Otto .70   Anna .25   hen .05
             Answer    Otto: wrong, the answer is Anna
         "#]]
-        .assert_eq(&explained().text());
+        .assert_eq(&explained().text(80));
     }
 
     #[test]
@@ -161,10 +155,10 @@ mod tests {
         explained.candidates[0] = "Wolfeschlegelsteinhausenbergerdorff".to_owned();
         explained.query = vec!["hen".to_owned(); 60];
         explained.explanation.query = None;
-        let text = explained.text();
+        let text = explained.text(80);
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         assert!(text.contains("… and 6 weaker ones"), "{text}");
         explained.explanation.spans.truncate(13);
-        assert!(explained.text().contains("… and a weaker one\n"), "{}", explained.text());
+        assert!(explained.text(80).contains("… and a weaker one\n"), "{}", explained.text(80));
     }
 }

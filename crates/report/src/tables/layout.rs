@@ -6,6 +6,9 @@ use super::table::{Agreement, Figures, Table, TableRow};
 use crate::number;
 use crate::paper::{Footnote, PublishedColumn};
 
+/// What the note about the figures begins with.
+pub const ACCURACY: &str = "Accuracy with its 95 % interval";
+
 /// What marks a difference that the two samples can't explain.
 pub const OUTSIDE: &str = "≠";
 
@@ -97,7 +100,7 @@ fn notes(table: &Table) -> Vec<String> {
     if table.rows.iter().all(|row| row.ours.is_none()) {
         notes.push("No model has been run for this table.".to_owned());
     } else {
-        notes.push(format!("Accuracy with its 95 % interval{}.", about_paper(table)));
+        notes.push(format!("{ACCURACY}{}.", about_paper(table)));
         notes.push("The best model of each column is marked.".to_owned());
     }
     if table.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.spread.is_some()) {
@@ -162,7 +165,9 @@ fn settings_note(table: &Table) -> Option<String> {
             .map(|row| if is_plain(&row.name) { row.name.as_str() } else { row.label.as_str() })
             .collect();
         names.dedup();
-        format!("{} ({text})", names.join(", "))
+        // Labels have commas of their own.
+        let has_commas = names.iter().any(|name| name.contains(','));
+        format!("{} ({text})", names.join(if has_commas { " · " } else { ", " }))
     };
     let entries: Vec<String> = combinations.iter().map(entry).collect();
     (!entries.is_empty())

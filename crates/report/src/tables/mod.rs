@@ -6,5 +6,5 @@ pub mod statistics;
 mod table;
 
 pub use grid::{Cell, Grid, GridRow, Line};
-pub use layout::{agreement, grid, head, made, settings};
+pub use layout::{ACCURACY, agreement, grid, head, made, settings};
 pub use table::{Figures, Table, TableRow};

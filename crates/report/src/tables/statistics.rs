@@ -28,16 +28,17 @@ fn totals(statistics: &Statistics, split: Option<Split>) -> Option<&Totals> {
     statistics.splits.iter().find(|of| of.split == split).map(|of| &of.all)
 }
 
-/// Table 1 of a set for the terminal, with the paper's figures if the set has classes as the CBT has.
-pub fn table_1(statistics: &Statistics) -> String {
+/// Table 1 of a set for a terminal of a width, with the paper's figures if the set has classes as the CBT has.
+pub fn table_1(statistics: &Statistics, width: usize) -> String {
     let splits: Vec<Option<Split>> = statistics.splits.iter().map(|of| of.split).collect();
     let has_classes = statistics.splits.iter().any(|split| !split.classes.is_empty());
     let with_case = number::count(statistics.vocabulary_with_case);
-    text::write(&Grid {
+    let grid = Grid {
         title: "Table 1".to_owned(),
         notes: vec![format!("Vocabulary size with case: {with_case}.")],
         ..columns(statistics, &splits, has_classes)
-    })
+    };
+    text::write(&grid, width)
 }
 
 pub(crate) fn grid(statistics: &Statistics, provenance: &Provenance) -> Grid {
@@ -154,7 +155,7 @@ mod tests {
             Questions: built again from the paper’s books, not the released ones.
             goldilocks 0.1.0, data 0123abcd, 2026-05-01.
         "#]]
-        .assert_eq(&text::write(&grid(&statistics, &provenance)));
+        .assert_eq(&text::write(&grid(&statistics, &provenance), 100));
         expect![[r#"
             Table 1
 
@@ -170,7 +171,7 @@ mod tests {
 
             Vocabulary size with case: 5,000.
         "#]]
-        .assert_eq(&table_1(&statistics));
+        .assert_eq(&table_1(&statistics, 100));
         let csv = csv(&statistics);
         assert_eq!(csv.lines().count(), 1 + 5 * 3 + 1);
         assert!(csv.contains("Average words in contexts,Training,312.4,465\r\n"));
