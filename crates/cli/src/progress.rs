@@ -322,7 +322,7 @@ impl Progress {
                 format!("{model}  {text}")
             }
             models::Event::Tried { setting, valid_accuracy } => {
-                format!("{model}  {setting}  valid {valid_accuracy:.3}")
+                format!("{model}  {setting}  valid {}", share(valid_accuracy))
             }
         };
         if let Some(bar) = state.bars.last() {

@@ -9,7 +9,7 @@ use goldilocks::report::TableKind;
 use crate::args::{self, SelectionArgs};
 use crate::cli::program;
 use crate::date::today;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::progress::Progress;
 
 /// Options of `report`.
@@ -63,7 +63,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let unknown = options.labels.iter().find(|(file, _)| !options.predictions.contains(file));
     if let Some((file, _)) = unknown {
         let message = format!("`{}` is not one of the predictions files", file.display());
-        return Err(Failure::Setting { what: "--label", message }.into());
+        return Err(CliError::Setting { what: "--label", message }.into());
     }
     let report = ReportOptions {
         predictions: options.predictions.clone(),

@@ -221,9 +221,12 @@ impl ModeResults {
         let seconds = |seconds: f64| format!("{seconds:.1} s");
         let persons = people.into_iter().flat_map(|people| &people.persons);
         let agreement = people.and_then(|people| people.agreement).map(|a| {
+            let [kappa, low, high] = [a.kappa, a.low, a.high].map(report::weight);
             format!(
-                "On {} shared questions {} of {} pairs agree; free-marginal κ is {:.2} ({:.2} to {:.2}).",
-                a.questions, report::share(a.share), a.pairs, a.kappa, a.low, a.high
+                "On {} shared questions {} of {} pairs agree; free-marginal κ is {kappa} ({low} to {high}).",
+                a.questions,
+                report::share(a.share),
+                a.pairs,
             )
         });
         Self {

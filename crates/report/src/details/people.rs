@@ -4,7 +4,7 @@ use evaluation::People;
 use questions::Split;
 use serde::Serialize;
 
-use crate::number::{count, interval, share};
+use crate::number::{count, interval, share, weight};
 use crate::{Error, Report};
 
 /// The people of one row and split.
@@ -51,14 +51,12 @@ fn of_row(title: String, people: &People) -> PeopleOfRow {
         people.median_seconds,
     )];
     sentences.extend(people.agreement.map(|agreement| {
+        let [kappa, low, high] = [agreement.kappa, agreement.low, agreement.high].map(weight);
         format!(
-            "Of {} pairs of answers to {} shared questions {} agree: free-marginal κ is {:.2} ({:.2} to {:.2}).",
+            "Of {} pairs of answers to {} shared questions {} agree: free-marginal κ is {kappa} ({low} to {high}).",
             count(agreement.pairs),
             count(agreement.questions),
             share(agreement.share),
-            agreement.kappa,
-            agreement.low,
-            agreement.high,
         )
     }));
     let persons = people.persons.iter().filter_map(|person| {

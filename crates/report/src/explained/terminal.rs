@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn the_terminal_shows_windows_candidates_and_the_verdict() {
         expect![[r#"
-            Question 0123456789abcdef, Named Entities, valid, The Two Hens
+            Named Entities · valid · The Two Hens (0123456789abcdef)
 
             Model     memnn-window-selfsup
             Query     So [     ] woke at last.
