@@ -8,6 +8,9 @@ pub struct KeyTable {
     slots: Vec<Slot>,
     len: usize,
     shift: u32,
+    /// Two bits per slot, of which the highest bits of a key give one: it is set for each key that is there. The table
+    /// is far larger than the caches, and this fits: most keys that are not there are known by it.
+    filter: Vec<u64>,
 }
 
 #[derive(Clone, Copy)]
@@ -22,7 +25,19 @@ impl KeyTable {
     /// An empty table that holds this many keys without growing.
     pub fn with_capacity(keys: usize) -> Self {
         let n_slots = (keys.max(8) * 4 / 3 + 1).next_power_of_two();
-        Self { slots: vec![EMPTY; n_slots], len: 0, shift: 32 - n_slots.trailing_zeros() }
+        Self {
+            slots: vec![EMPTY; n_slots],
+            len: 0,
+            shift: 32 - n_slots.trailing_zeros(),
+            filter: vec![0; (n_slots / 32).max(1)],
+        }
+    }
+
+    /// Returns false for most of the keys that are not there, and for no other.
+    #[inline]
+    fn may_have(&self, key: u32) -> bool {
+        let bit = key >> (self.shift - 1);
+        self.filter[(bit / u64::BITS) as usize] >> (bit % u64::BITS) & 1 != 0
     }
 
     /// The row of a key.
@@ -34,12 +49,19 @@ impl KeyTable {
 
     /// Calls `found` with the row of each key that has one, in order.
     ///
-    /// The table is far larger than the caches, so what counts is how many slots are waited for at
-    /// once: all first slots are copied before any of them is looked at.
+    /// What counts is how many slots are waited for at once: all first slots are copied before any of them
+    /// is looked at.
     #[inline]
     pub fn for_each(&self, keys: &[u32], mut found: impl FnMut(u32)) {
-        let mut slots = [EMPTY; 16];
-        for keys in keys.chunks(slots.len()) {
+        const AT_ONCE: usize = 16;
+        for keys in keys.chunks(AT_ONCE) {
+            let (mut kept, mut n_kept) = ([0; AT_ONCE], 0);
+            for &key in keys {
+                // Without a branch, which would often be predicted wrongly.
+                kept[n_kept] = key;
+                n_kept += usize::from(self.may_have(key));
+            }
+            let (keys, mut slots) = (&kept[..n_kept], [EMPTY; AT_ONCE]);
             for (slot, &key) in slots.iter_mut().zip(keys) {
                 *slot = self.slots[(key >> self.shift) as usize];
             }
@@ -65,6 +87,7 @@ impl KeyTable {
         if self.slots[index].row == u32::MAX {
             self.slots[index] = Slot { key, row };
             self.len += 1;
+            self.mark(key);
         }
         &mut self.slots[index].row
     }
@@ -80,11 +103,17 @@ impl KeyTable {
         index
     }
 
+    fn mark(&mut self, key: u32) {
+        let bit = key >> (self.shift - 1);
+        self.filter[(bit / u64::BITS) as usize] |= 1 << (bit % u64::BITS);
+    }
+
     fn grow(&mut self) {
         let mut larger = Self::with_capacity(2 * self.len);
         for slot in self.slots.iter().filter(|slot| slot.row != u32::MAX) {
             let index = larger.slot_of(slot.key);
             larger.slots[index] = *slot;
+            larger.mark(slot.key);
         }
         larger.len = self.len;
         *self = larger;
