@@ -22,6 +22,11 @@ pub enum Error {
     /// A set without running text for training.
     #[error("the set has no running text of training books to learn from")]
     NoText,
+    /// Further books that can't be compared with anything.
+    #[error(
+        "the set has no running text of validation or test books, with which further books must share none"
+    )]
+    NothingHeldOut,
     /// Books that share text with those of the validation or test split.
     #[error(
         "{} of the further books share text with the set's validation or test books: {}",
@@ -78,14 +83,23 @@ impl Error {
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::Corpus(error) => error.remedy(),
+            Self::Neural(neural::Error::Device(numerics::Error::OutOfMemory { .. })) => {
+                Some(Remedy::advice("set fewer `rows` and `tune_rows`, or a smaller `length`"))
+            }
             Self::Neural(error) => error.remedy(),
             Self::NoText => Some(Remedy::BuildQuestions),
             Self::Leaks { .. } => Some(Remedy::LeaveOutLeaks),
             Self::TooLittleText { .. } => {
                 Some(Remedy::advice("add further books, or set smaller `rows` and `length`"))
             }
-            Self::Damaged { .. } | Self::OtherTraining { .. } | Self::NothingPrepared { .. } => {
+            Self::NothingHeldOut => {
+                Some(Remedy::advice("bring the running text of these books next to the questions"))
+            }
+            Self::Damaged { .. } | Self::OtherTraining { .. } => {
                 Some(Remedy::advice("remove the folder and prepare the text again"))
+            }
+            Self::NothingPrepared { .. } => {
+                Some(Remedy::advice("name the set to learn from, which prepares it"))
             }
             Self::Diverged { .. } => {
                 Some(Remedy::Set { key: "learning_rate", value: "half of it".to_owned() })

@@ -81,3 +81,57 @@ fn shape(table: &Table<f32>) -> Vec<usize> {
 fn narrow(table: &Table<f32>) -> Vec<u8> {
     table.values().iter().flat_map(|&value| bf16::from_f32(value).to_le_bytes()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use neural::{Batch, Decoder};
+
+    use super::*;
+    use crate::Compute;
+    use crate::config::tiny;
+
+    /// `transformer` gives what `transformers` gives (its golden tests); here it gives what was learnt.
+    #[test]
+    fn what_is_exported_has_the_log_probs_of_what_was_learnt() {
+        let text = corpus::tales::TALES[0].text;
+        let pieces = Pieces::train([text].into_iter(), 400).unwrap();
+        let config = Config { length: 48, ..tiny() };
+        let network = || Decoder::new(config.network(pieces.len()));
+        let cpu = Compute::cpu();
+        let mut trainer = cpu.trainer(network(), config.training(1), None).unwrap();
+        let numbers: Vec<u32> = std::iter::once(0)
+            .chain(pieces.split(text).unwrap().into_iter().map(u32::from))
+            .collect();
+        let row = |n: usize| {
+            let (pieces, targets) = (numbers[..n].to_vec(), numbers[1..=n].to_vec());
+            Batch { rows: 1, pieces, targets }
+        };
+        for _ in 0..30 {
+            trainer.step(&row(40), 0.02).unwrap();
+        }
+        // As the file holds them.
+        let mut weights = trainer.weights().unwrap();
+        for (_, table) in &mut weights {
+            for row in 0..table.rows() {
+                let values = table.row_mut(row).iter_mut();
+                values.for_each(|value| *value = bf16::from_f32(*value).to_f32());
+            }
+        }
+        trainer.begin_with(&weights).unwrap();
+        let learnt = trainer.log_probs(&row(40)).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        export(folder.path(), &weights, &pieces, &config).unwrap();
+        let checkpoint = Arc::new(transformer::Checkpoint::open(folder.path()).unwrap());
+        assert_eq!(checkpoint.tokens(text).unwrap(), numbers);
+        let mut reader = checkpoint.reader();
+        for (place, log_prob) in learnt.iter().enumerate() {
+            let [before, next] = [&numbers[..=place], &numbers[place + 1..place + 2]];
+            let found = reader.continuations(before, &[next]).unwrap()[0];
+            assert!((found - log_prob).abs() < 1e-4, "{place}: {found} {log_prob}");
+        }
+        let sum: f64 = learnt.iter().sum();
+        assert!(sum > -40.0 * 5.0, "{sum}: it has learnt something");
+    }
+}

@@ -245,3 +245,87 @@ fn take_numbers<const N: usize>(numbers: &mut &[u16]) -> Option<[usize; N]> {
     let taken: [u16; N] = take(numbers, N)?.try_into().ok()?;
     Some(taken.map(usize::from))
 }
+
+#[cfg(test)]
+mod tests {
+    use base::WordId;
+    use questions::{BLANK, BookText, NewQuestion};
+
+    use super::*;
+    use crate::config::tiny;
+
+    const CONTEXT: &str =
+        "The bear had a bowl . `` Who ate it ? '' he asked . The girl slept in the bed .";
+    const QUERY: &str = "Then the bear saw the girl .";
+
+    /// Questions about three words of one sentence, the last with a candidate of several pieces.
+    fn set() -> QuestionSet {
+        let mut set = QuestionSet::default();
+        let words = |set: &mut QuestionSet, text: &str| -> Vec<WordId> {
+            text.split(' ').map(|word| set.intern(word)).collect()
+        };
+        let sentences: Vec<Vec<WordId>> =
+            CONTEXT.split_inclusive(" . ").map(|text| words(&mut set, text.trim())).collect();
+        let n = sentences.len();
+        sentences.into_iter().for_each(|sentence| _ = set.push_sentence(sentence));
+        let (name, split) = ("bears".to_owned(), Some(Split::Train));
+        let book = Some(set.push_book(BookText { name, split, sentences: 0..n }));
+        let class = Some(WordClass::CommonNoun);
+        for (blank, others) in [(2, "bowl"), (3, "ate"), (5, "thunderstorm")] {
+            let mut query = words(&mut set, QUERY);
+            let candidates = [query[blank], set.intern(others)];
+            query[blank] = BLANK;
+            let (query, candidates) = (&query[..], &candidates[..]);
+            let (context, answer) = (0..n, Some(0));
+            set.push(NewQuestion { context, query, candidates, answer, class, split, book })
+                .unwrap();
+        }
+        set
+    }
+
+    fn drawn(length: usize) -> (Pieces, Vec<Passage>) {
+        let text = corpus::tales::TALES[0].text;
+        let pieces = Pieces::train([text].into_iter(), 350).unwrap();
+        let config = crate::Config { tune_steps: 100, ..tiny() };
+        let wanted = Wanted::new(&config, 1);
+        let numbers = draw(&set(), Split::Train, &wanted, length, &pieces).unwrap();
+        let cut_off = &numbers[..numbers.len().saturating_sub(1)];
+        assert!(numbers.is_empty() || Passage::read_all(cut_off).is_none());
+        (pieces, Passage::read_all(&numbers).unwrap())
+    }
+
+    #[test]
+    fn what_texts_share_and_what_follows_are_the_pieces_of_whole_texts() {
+        let (pieces, passages) = drawn(400);
+        let [Passage { trunk, questions }] = &passages[..] else { panic!("{passages:?}") };
+        assert_eq!(questions.len(), 3);
+        let before =
+            "The bear had a bowl. \"Who ate it?\" he asked. The girl slept in the bed. Then the";
+        let texts = [
+            ["bear saw the girl.", "bowl saw the girl."],
+            ["bear saw the girl.", "bear ate the girl."],
+            ["bear saw the girl.", "bear saw the thunderstorm."],
+        ];
+        for (question, texts) in questions.iter().zip(texts) {
+            assert_eq!((question.answer, question.class), (0, WordClass::CommonNoun));
+            for (rest, text) in question.rests.iter().zip(texts) {
+                let whole = pieces.split(&format!("{before} {text}")).unwrap();
+                let found = [&trunk[..question.shared], rest].concat();
+                assert_eq!((found[0], &found[1..]), (DOCUMENT_ID, &whole[..]));
+            }
+        }
+    }
+
+    #[test]
+    fn a_context_that_is_too_long_loses_sentences_and_a_query_that_is_makes_no_question() {
+        let (_, passages) = drawn(50);
+        let n: usize = passages.iter().map(|passage| passage.questions.len()).sum();
+        let longest = |passage: &Passage| {
+            let of = |it: &Choice| it.shared + it.rests.iter().map(Vec::len).max().unwrap_or(0);
+            passage.questions.iter().map(of).max().unwrap_or(0)
+        };
+        assert_eq!(n, 3);
+        assert!(passages.iter().all(|passage| longest(passage) <= 50));
+        assert!(drawn(8).1.is_empty());
+    }
+}

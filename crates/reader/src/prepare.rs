@@ -242,6 +242,9 @@ struct Read {
 
 fn read(sources: &Sources<'_>, reporter: &dyn Reporter) -> Result<Read> {
     let held_out = HeldOut::of(sources.set, &[Split::Valid, Split::Test]);
+    if held_out.is_empty() && !sources.further.is_empty() {
+        return Err(Error::NothingHeldOut);
+    }
     let mut read = Read { books: Vec::new(), left_out: Vec::new() };
     for (number, paths) in sources.further.chunks(AT_ONCE).enumerate() {
         if reporter.is_cancelled() {

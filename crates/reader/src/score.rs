@@ -38,7 +38,7 @@ impl fmt::Display for Accuracy {
 /// The accuracy of weights on the validation questions; none if there are no questions.
 pub(crate) fn valid(run: &Run<'_>, weights: &Tables) -> Result<Option<Accuracy>> {
     let (config, prepared) = (&run.state.config, run.prepared);
-    let (passages, shape) = tune::passages(&prepared.valid, config)?;
+    let (passages, shape) = tune::passages(run, &prepared.valid)?;
     let plan = choices::plan(&passages, shape, None);
     if plan.is_empty() {
         return Ok(None);

@@ -11,14 +11,24 @@ use crate::{Config, Error, Result, score};
 /// Steps in which the learning rate grows.
 const WARM_UP: f64 = 20.0;
 
+/// Candidates of a question that a device compares, at most.
+const TEXTS: usize = 32;
+
 /// Passages for batches of a shape.
-pub(crate) fn passages(numbers: &[u16], config: &Config) -> Result<(Vec<Passage>, Shape)> {
+pub(crate) fn passages(run: &Run<'_>, numbers: &[u16]) -> Result<(Vec<Passage>, Shape)> {
+    let config = &run.state.config;
     let passages = Passage::read_all(numbers)
-        .ok_or_else(|| Error::damaged("questions".as_ref(), "they are cut off"))?;
+        .ok_or_else(|| Error::damaged(run.folder, "its questions are cut off"))?;
     let texts = passages.iter().flat_map(|it| &it.questions).map(|it| it.rests.len()).max();
     let (rows, length, texts) = (config.tune_rows, config.tune_length, texts.unwrap_or(0));
-    let shape = Shape { rows, length, texts };
-    Ok((choices::fitting(passages, shape), shape))
+    let shape = Shape { rows, length, texts: texts.min(TEXTS) };
+    let count = |passages: &[Passage]| passages.iter().map(|it| it.questions.len()).sum::<usize>();
+    let (before, fitting) = (count(&passages), choices::fitting(passages, shape));
+    let left_out = before - count(&fitting);
+    if left_out > 0 {
+        run.note(format!("{left_out} of {before} questions do not fit into a row: left out"));
+    }
+    Ok((fitting, shape))
 }
 
 /// A network that learns to choose, for batches of a shape.
@@ -31,7 +41,7 @@ pub(crate) fn chooser(config: &Config, n_pieces: usize, shape: Shape) -> Chooser
 /// Fine-tunes to the end, and returns the weights; none if the time is up.
 pub(crate) fn tune(run: &mut Run<'_>, tables: Option<&Tables>) -> Result<Option<Tables>> {
     let (config, prepared) = (run.state.config.clone(), run.prepared);
-    let (passages, shape) = passages(&prepared.train, &config)?;
+    let (passages, shape) = passages(run, &prepared.train)?;
     let plan = choices::plan(&passages, shape, Some(config.tune_steps as usize));
     if plan.is_empty() {
         run.state.phase = Phase::Done;

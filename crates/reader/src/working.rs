@@ -89,7 +89,10 @@ impl State {
         if !path.exists() {
             return Ok(None);
         }
-        let read = weights::read(&path).map_err(neural::Error::Device)?;
+        let read = weights::read(&path).map_err(|error| match error {
+            numerics::Error::File { reason, .. } => Error::file(&path)(reason),
+            other => Error::damaged(&path, other),
+        })?;
         let state = read.about.get("state").ok_or_else(|| Error::damaged(&path, "no state"))?;
         let found: Self =
             serde_json::from_str(state).map_err(|error| Error::damaged(&path, error))?;

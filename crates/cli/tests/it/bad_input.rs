@@ -52,6 +52,56 @@ fn a_missing_book_is_named() {
 }
 
 #[test]
+fn a_reader_needs_a_set_or_what_was_prepared_and_books_that_are_there() {
+    let set = question(GOOD);
+    let set = ("bears_valid.txt", set.as_bytes());
+    refuses(
+        set,
+        "train word-distance --resume -o out",
+        &expect![[r#"
+        exit 1
+        error: --resume: `word-distance` needs a SET: only `reader` resumes without
+    "#]],
+    );
+    refuses(
+        set,
+        "train reader --resume -o out --device cpu",
+        &expect![[r#"
+            exit 1
+            error: .out.checkpoints: no training to resume: expected prepared text there
+            hint: name the set to learn from, which prepares it
+        "#]],
+    );
+    refuses(
+        set,
+        "train reader bears_valid.txt -o out --text novels.list",
+        &expect![[r#"
+        exit 1
+        error: novels.list: No such file or directory (os error 2)
+        hint: check the spelling of the name
+    "#]],
+    );
+    refuses(
+        set,
+        "train reader bears_valid.txt -o out --device cpu",
+        &expect![[r#"
+        exit 1
+        error: the set has no running text of training books to learn from
+        hint: `goldilocks build -o DIR` makes a question set, `goldilocks fetch cbt` gets the released one
+    "#]],
+    );
+    refuses(
+        set,
+        "train reader bears_valid.txt -o out --set head_dims=3",
+        &expect![[r#"
+        exit 1
+        error: unknown setting `head_dims` of `reader`
+        hint: did you mean `head_dim`?
+    "#]],
+    );
+}
+
+#[test]
 fn a_folder_without_books_is_named() {
     refuses(
         ("notes.md", b"x"),

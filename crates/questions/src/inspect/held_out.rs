@@ -40,6 +40,11 @@ impl HeldOut {
         Self { books, ngrams }
     }
 
+    /// Whether no such book has running text.
+    pub fn is_empty(&self) -> bool {
+        self.ngrams.is_empty()
+    }
+
     /// The held-out book with which a text shares most, if it shares at least some share of the 8-grams of either.
     pub fn overlap<'a>(
         &self,
