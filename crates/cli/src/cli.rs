@@ -138,7 +138,7 @@ Examples:
     #[command(after_help = "\
 Examples:
   goldilocks tune word-distance questions -o tuned --grid max_penalty=1,3,5
-  goldilocks tune memnn-window-selfsup questions -o tuned --grid window=3,5,7 --grid dim=50,100 --seeds 3")]
+  goldilocks tune memnn-window-selfsup questions -o tuned --grid dim=50,100 --seeds 3")]
     Tune(WithWork<tune::Options>),
     /// Answer questions with a trained model
     #[command(after_help = "\
@@ -185,7 +185,7 @@ Examples:
     #[command(after_help = "\
 Examples:
   goldilocks combine seed-1.jsonl seed-2.jsonl -o mean.jsonl
-  goldilocks combine memory.jsonl lstm.jsonl --split test --fit memory.jsonl lstm.jsonl -o both.jsonl")]
+  goldilocks combine a.jsonl b.jsonl --split test --fit a.jsonl b.jsonl -o both.jsonl")]
     Combine(WithWork<combine::Options>),
     /// Make tables and pictures from predictions
     #[command(after_help = "\

@@ -34,7 +34,7 @@ enum Action {
 Examples:
   goldilocks study create study.db questions --annotators 6
   goldilocks study create study.db questions --mode query --sample 50 --split valid
-  goldilocks study create study.db questions --consent consent.txt --check-every 20 --completion-code C1A2B3")]
+  goldilocks study create study.db questions --consent consent.txt --completion-code C1A2")]
     Create(WithWork<Create>),
     /// Write people's answers as predictions files
     #[command(after_help = "\
