@@ -230,8 +230,7 @@ impl LanguageModel {
             counts,
         };
         let rescored = |place: usize, prediction: Prediction| {
-            let scores = model.scores(exact[place].clone());
-            prediction.rescored(scores, seed)
+            prediction.rescored(model.scores(exact[place].clone()), seed)
         };
         // The predictions come last: until they are in their place, the same command resumes.
         let predictions = file.finish_with(rescored, |predictions| {
@@ -260,8 +259,7 @@ impl LanguageModel {
 
 /// What the server said about each question, in the order of the predictions.
 fn exact(model: &ServerModel, sets: &[(QuestionSet, AnswerOptions)]) -> Result<Vec<Detail>> {
-    let mut buffers = Vec::new();
-    let mut list = Vec::new();
+    let (mut buffers, mut list) = (Vec::new(), Vec::new());
     for (set, options) in sets {
         for (index, _) in questions_of(set, options) {
             let question =
