@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use base::{ByClass, Split};
 use serde::{Serialize, Serializer};
 
-use crate::{Error, People, Prediction, Predictions};
+use crate::{Error, People, Prediction, Predictions, Tally};
 
 /// The standard normal quantile of a two-sided 95 % interval: Φ(z) = 0.975.
 const Z95: f64 = 1.959_963_984_540_054;
@@ -37,12 +37,31 @@ impl Accuracy {
 
     /// The mean of credits (1, 0, or 1/k for a tie); `None` without credits.
     pub fn from_credits(credits: impl IntoIterator<Item = f64>) -> Option<Self> {
-        // Equal credits are counted, not added one by one: 500 tenths are 50 exactly, in any order.
-        let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
-        credits.into_iter().for_each(|credit| *counts.entry(credit.to_bits()).or_default() += 1);
-        let n: usize = counts.values().sum();
-        let sum: f64 = counts.iter().map(|(&bits, &n)| f64::from_bits(bits) * n as f64).sum();
-        (n > 0).then(|| Self::new(sum / n as f64, n))
+        let mut sum = Credits::default();
+        credits.into_iter().for_each(|credit| sum.add(credit));
+        sum.accuracy()
+    }
+}
+
+/// How often each credit was given. Equal credits are counted, not added one by one: 500 tenths are 50 exactly, in any
+/// order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Credits(BTreeMap<u64, usize>);
+
+impl Credits {
+    pub(crate) fn add(&mut self, credit: f64) {
+        *self.0.entry(credit.to_bits()).or_default() += 1;
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        other.0.iter().for_each(|(&bits, n)| *self.0.entry(bits).or_default() += n);
+    }
+
+    /// The mean credit; none without credits.
+    pub(crate) fn accuracy(&self) -> Option<Accuracy> {
+        let n: usize = self.0.values().sum();
+        let sum: f64 = self.0.iter().map(|(&bits, &n)| f64::from_bits(bits) * n as f64).sum();
+        (n > 0).then(|| Accuracy::new(sum / n as f64, n))
     }
 }
 
@@ -69,24 +88,15 @@ pub struct Results {
 /// # Errors
 /// [`Error::NoAnswers`] where no answer of a split is known.
 pub fn evaluate(predictions: &Predictions) -> Result<Vec<Results>, Error> {
-    let of_split = |split| {
-        let of_split: Vec<&Prediction> = predictions.of_split(split).collect();
-        let classes = accuracies(&of_split).ok_or_else(|| Error::NoAnswers {
-            name: predictions.name().to_owned(),
-            split,
-            n: of_split.len(),
-        })?;
-        Ok(Results {
-            predictions: predictions.name().to_owned(),
-            split,
-            without_answer: of_split.len() - classes.all.n,
-            classes,
-            people: People::of(
-                predictions.people().iter().filter(|answer| answer.prediction.split == split),
-            ),
-        })
-    };
-    predictions.splits().into_iter().map(of_split).collect()
+    let mut tally = Tally::default();
+    tally.add(predictions);
+    let mut results = tally.results(predictions.name())?;
+    for of_split in &mut results {
+        let people = predictions.people().iter();
+        of_split.people =
+            People::of(people.filter(|answer| answer.prediction.split == of_split.split));
+    }
+    Ok(results)
 }
 
 /// The accuracy of each class and of all; none where no answer is known.

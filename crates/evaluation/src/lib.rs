@@ -10,6 +10,7 @@
 //! | `arrow` | predictions → Arrow record batches, with the feature of that name |
 //! | [`check`] | predictions and a question set → [`MatchedPredictions`], or what does not fit |
 //! | [`accuracy`] | predictions → [`Results`]: accuracy per class with its Wilson interval |
+//! | [`Tally`] | predictions read file by file → [`Results`] |
 //! | [`seeds`] | results of several seeds → mean and standard deviation |
 //! | [`compare`](mod@compare) | two predictions of the same questions → McNemar, clustered bootstrap, Holm |
 //! | [`Difference`] | a figure of the paper and ours → the difference and its interval |
@@ -49,6 +50,7 @@ mod newton;
 pub mod predictions;
 pub mod seeds;
 mod selection;
+mod tally;
 #[cfg(test)]
 mod testing;
 
@@ -63,3 +65,4 @@ pub use exclusion::exclude_cooccurrences;
 pub use humans::{Agreement, HumanAnswer, People, Person};
 pub use predictions::{Prediction, Predictions};
 pub use seeds::{SeedResults, Spread, over_seeds};
+pub use tally::Tally;

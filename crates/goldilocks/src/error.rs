@@ -85,10 +85,18 @@ pub enum Error {
     OtherProgram { path: PathBuf, expected: String, found: String },
     #[error("{}: has changed since it was planned: expected {expected} bytes, found {found}", path.display())]
     ChangedBook { path: PathBuf, expected: u64, found: u64 },
+    #[error("{}: is not the book that the questions were built from", path.display())]
+    OtherBook { path: PathBuf },
     #[error("{}: invalid plan: {message}", path.display())]
     CorruptPlan { path: PathBuf, message: String },
     #[error("{}: {} of {of} shards {} not built: {}", path.display(), missing.len(), if missing.len() == 1 { "is" } else { "are" }, first(missing))]
     ShardsMissing { path: PathBuf, missing: Vec<usize>, of: usize, remedy: Remedy },
+    #[error("{}: its shards are not merged", path.display())]
+    NotMerged { path: PathBuf },
+    #[error("{}: no predictions of shards in it", path.display())]
+    NoPredictions { path: PathBuf },
+    #[error("{}: is missing: expected the predictions of {of} shards", path.display())]
+    PredictionsMissing { path: PathBuf, of: usize },
     #[error("{}: corrupt: {message}", path.display())]
     Corrupt { path: PathBuf, message: String },
     #[error("{}: no question `{asked}`: expected {expected}", path.display())]
@@ -212,7 +220,12 @@ impl Error {
                 advice("use the version that made the plan on every machine, or plan again")
             }
             Self::ChangedBook { .. } | Self::CorruptPlan { .. } => advice("plan again"),
+            Self::OtherBook { .. } => advice("bring the book back, or plan and build again"),
             Self::ShardsMissing { remedy, .. } => Some(remedy.clone()),
+            Self::NotMerged { path } => Some(Remedy::MergeShards { folder: path.clone() }),
+            Self::NoPredictions { .. } | Self::PredictionsMissing { .. } => {
+                advice("answer all shards of the set, or name single files")
+            }
             Self::NoReadableBook { .. } => Some(Remedy::InspectBooks),
             Self::NoNewsQuestions { .. } => Some(Remedy::AskMoreSentences),
             Self::NotAReproduction { .. } => Some(Remedy::ChooseNewFolder),

@@ -9,7 +9,7 @@
 //! | books, or news articles, → questions | [`build()`], [`build_news()`], [`questions_from_text`] |
 //! | books → a set in shards, on any number of machines | [`scale::plan()`], [`scale::build_shard`], [`scale::merge()`] |
 //! | question files ⇄ each other | [`sets::open`], [`convert()`] |
-//! | what is in a set | [`stats()`] |
+//! | what is in a set | [`stats()`], [`stats_of_shards`] |
 //! | questions → a trained model | [`train()`], [`tune()`] |
 //! | a model and questions → predictions | [`answer()`], [`answer_by()`], [`explain()`] |
 //! | a language model on a server and questions → predictions | `server::LanguageModel`, with the feature `servers` |
@@ -88,7 +88,7 @@ pub use pages::{CatalogueOptions, catalogue};
 pub use progress::{Event, Reporter, Warning};
 pub use reporting::{ReportInputs, ReportOptions, ReportRow, report};
 pub use sets::SetOptions;
-pub use stats::{LEAST_SHARE, SetStatistics, stats};
+pub use stats::{LEAST_SHARE, SetStatistics, stats, stats_of_shards};
 pub use tag::{tag, train_tagger};
 pub use train::{TrainOptions, TrainedModel, load_model, train, train_to};
 #[cfg(feature = "transformer")]

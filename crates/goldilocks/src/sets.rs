@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use ::report::Source;
 use base::Selection;
 use evaluation::{Predictions, QuestionIndex};
+use questions::shards::ShardFile;
 use questions::{EmptyFields, OpenOptions, QuestionSet, Split, WordClass};
 use sha2::{Digest, Sha256};
 
@@ -81,12 +82,30 @@ pub fn open_answered(
     Ok(read(path, &options.open_options(splits), reporter)?.0)
 }
 
+/// Opens a shard of a set by itself, the questions of the class that is wanted.
+pub(crate) fn open_shard(
+    shard: &ShardFile,
+    options: &SetOptions,
+    reporter: &dyn Reporter,
+) -> Result<QuestionSet> {
+    let options = OpenOptions { only_class: options.class, ..options.open_options(&[]) };
+    let open = || shard.open(&options);
+    Ok(read_by(&shard.path, open, reporter)?.0)
+}
+
 fn read(
     path: &Path,
     options: &OpenOptions,
     reporter: &dyn Reporter,
 ) -> Result<(QuestionSet, EmptyFields)> {
-    let open = || QuestionSet::open(path, options);
+    read_by(path, || QuestionSet::open(path, options), reporter)
+}
+
+fn read_by(
+    path: &Path,
+    open: impl FnOnce() -> questions::Result<(QuestionSet, questions::Warnings)>,
+    reporter: &dyn Reporter,
+) -> Result<(QuestionSet, EmptyFields)> {
     let (set, warnings) = during(reporter, "read", path.display().to_string(), open)?;
     for message in warnings.sentences() {
         let path = path.to_owned();

@@ -1,21 +1,36 @@
 //! A question set → Table 1, and what leaks from split to split.
 
+use std::path::Path;
+
 use questions::{Leaks, QuestionSet, Statistics};
 use serde::Serialize;
 
-use crate::Reporter;
 use crate::progress::during;
+use crate::scale::SetParts;
+use crate::{Program, Reporter, Result};
 
 /// Pairs of books that share less than this are not listed.
 pub const LEAST_SHARE: f64 = 0.01;
 
 /// What is in a set.
-#[derive(Debug, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 pub struct SetStatistics {
     /// The figures of Table 1.
     pub statistics: Statistics,
     /// Text, questions and candidates that are shared.
     pub leaks: Leaks,
+}
+
+/// Counts a set in shards and looks for leaks, with a shard in memory at a time; see [`SetParts`] for many machines.
+///
+/// # Errors
+/// If the set is not planned and merged, or a shard or a book can't be read.
+pub fn stats_of_shards(
+    folder: &Path,
+    program: &Program,
+    reporter: &dyn Reporter,
+) -> Result<SetStatistics> {
+    SetParts::open(folder, program)?.report(reporter)
 }
 
 /// Counts a set and looks for leaks.

@@ -1,7 +1,7 @@
 //! Question ids: the same in every file format and folder, so that predictions find their question; and
 //! [`QuestionSet::fingerprint`], which identifies a whole set.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -126,6 +126,17 @@ impl Ids {
     }
 }
 
+impl QuestionId {
+    /// The same question as another, whichever of them comes first.
+    pub(crate) fn first_twin(self) -> Self {
+        Self { twin: 1, ..self }
+    }
+
+    pub(crate) fn is_first_twin(self) -> bool {
+        self.twin == 1
+    }
+}
+
 impl QuestionSet {
     /// The id of a question: computed at most once, and not at all for a compact form with `ids.bin`.
     pub fn id(&self, index: usize) -> QuestionId {
@@ -136,8 +147,8 @@ impl QuestionSet {
     /// The question with an id in a split, or among the questions without one.
     pub fn find(&self, split: Option<Split>, id: &str) -> Option<usize> {
         let QuestionId { hash, twin } = id.parse().ok()?;
-        let twins = self.with_hash(hash).iter().map(|&index| index as usize);
-        twins.filter(|&index| self.example(index).split == split).nth(twin as usize - 1)
+        let mut twins = self.with_hash(hash).iter().map(|&index| index as usize);
+        twins.find(|&index| self.example(index).split == split && self.id(index).twin == twin)
     }
 
     /// The ids of all questions of a split (or of those without one), in their order.
@@ -229,6 +240,20 @@ impl QuestionSet {
     /// The same, if they have been read or computed.
     pub(crate) fn known_hashes(&self) -> Option<&[Hash]> {
         self.id_store().hashes.get().map(Vec::as_slice)
+    }
+
+    /// Numbers identical questions as the ids of the file do that they were read from, in which they may be a part of a
+    /// larger set: these are the ids of all that have a twin there.
+    pub(crate) fn take_twins(&mut self, ids: &[QuestionId]) {
+        let mut numbers: BTreeMap<Hash, VecDeque<u32>> = BTreeMap::new();
+        ids.iter().for_each(|id| numbers.entry(id.hash).or_default().push_back(id.twin));
+        let hashes = self.hashes().to_vec();
+        let number = |hash| numbers.get_mut(hash).and_then(VecDeque::pop_front).unwrap_or(1);
+        let numbered = (0..).zip(hashes.iter().map(number));
+        let twins: BTreeMap<u32, u32> = numbered.filter(|&(_, twin)| twin > 1).collect();
+        self.set_hashes(hashes);
+        // Nothing has asked for them yet.
+        let _ = self.id_store().twins.set(twins);
     }
 
     /// The numbers of the questions that are not the first with their hash in their split.

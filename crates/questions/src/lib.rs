@@ -23,7 +23,7 @@ pub use base::{Selection, Split, WordClass};
 pub use build::{
     Blank, BookQuestions, BuildOutput, Builder, CandidateOrder, Complement, Counts, FillUp,
     NEAR_COPY, NearCopy, RepeatedWords, Rules, Shortfall, SplitFile, SplitShares, draw_splits,
-    draw_splits_of_groups, hash_split, near_copies,
+    draw_splits_of_groups, hash_split, near_copies, near_copies_of,
 };
 pub use error::{Error, LineError, Location, Result};
 pub use explanation::{Explanation, Span};
@@ -39,8 +39,9 @@ pub use formats::write::{Format, WriteOptions};
 pub use formats::{cbt, cnn, compact, jsonl, parquet, shards};
 pub use id::{ParseIdError, QuestionId};
 pub use inspect::{
-    CandidateFaults, DuplicateKind, Duplicates, HeldOut, Leaks, Overlap, SplitStatistics,
-    Statistics, Totals,
+    CandidateFaults, DuplicateKind, Duplicates, HeldOut, Leaks, Overlap, PairCounts, PartialStatistics,
+    RepeatCounts, SplitStatistics, Statistics, Totals, candidate_faults, count_repeats,
+    count_shared, duplicates, ngrams_of_text, overlaps, question_hashes,
 };
 pub use question::{Example, Question};
 pub use sentences::{Iter, SentenceBuffer, Sentences};

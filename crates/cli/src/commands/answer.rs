@@ -1,5 +1,7 @@
 //! `goldilocks answer MODEL SET…`: a model's scores for every question, as a predictions file.
 
+mod shards;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -29,9 +31,13 @@ pub struct Options {
     /// Question sets: folders or files; `-` is standard input, in JSON lines
     #[arg(value_name = "SET", required = true)]
     sets: Vec<PathBuf>,
-    /// Predictions file to write; `-` is standard output
+    /// Predictions file to write; `-` is standard output. For a set in shards, a name without an ending is a folder
+    /// with a file for each shard
     #[arg(short, long, value_name = "PRED.jsonl")]
     output: PathBuf,
+    /// Answer this shard alone of a set in shards, into a folder; without a number, that of SLURM_ARRAY_TASK_ID
+    #[arg(long, value_name = "N")]
+    shard: Option<Option<usize>>,
     #[command(flatten)]
     selection: SelectionArgs,
     /// Answer at most N questions of each split and class, drawn by the seed
@@ -75,6 +81,9 @@ pub struct Options {
 
 /// Answers and writes; without `--split`, a folder's validation and test splits.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
+    if let Some(shards) = shards::find(options)? {
+        return shards::run(options, &shards, progress);
+    }
     super::check_output(&options.output, options.force)?;
     let output = stdio::Output::new(&options.output, "jsonl")?;
     let server_only = options.estimate || options.prices.is_some() || !options.set.is_empty();

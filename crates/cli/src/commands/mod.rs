@@ -37,6 +37,8 @@ use goldilocks::Error;
 
 pub use goldilocks::report::thousands;
 
+use crate::failure::CliError;
+
 /// Writes to stdout; a closed pipe is an error here, which `main` takes for success.
 pub fn print(text: Arguments<'_>) -> Result<()> {
     Ok(std::io::stdout().lock().write_fmt(text)?)
@@ -52,6 +54,22 @@ fn check_output(path: &Path, force: bool) -> Result<()> {
         return Err(Error::Exists { path: path.to_owned() }.into());
     }
     Ok(())
+}
+
+/// The task of a Slurm array that a worker is.
+const SLURM_TASK: &str = "SLURM_ARRAY_TASK_ID";
+
+/// The number of the shard, or of what else a worker is for: the one that was typed, or that of its task.
+#[expect(clippy::disallowed_methods, reason = "the program reads the environment")]
+fn shard_number(what: &'static str, typed: Option<usize>) -> Result<usize> {
+    if let Some(number) = typed {
+        return Ok(number);
+    }
+    let found = std::env::var(SLURM_TASK).unwrap_or_default();
+    found.parse().map_err(|_| {
+        let message = format!("expected a number, or one in {SLURM_TASK}, found `{found}`");
+        CliError::Setting { what, message }.into()
+    })
 }
 
 /// `1 book`, `1,204 books`.

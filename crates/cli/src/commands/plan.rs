@@ -6,14 +6,11 @@ use anyhow::Result;
 use goldilocks::scale::{self, Plan, PlanOptions, ShardOutcome};
 
 use super::build::{BookArgs, counts_table};
-use super::{counted, print};
+use super::{counted, print, shard_number};
 use crate::cli::program;
 use crate::failure::CliError;
 use crate::progress::Progress;
 use crate::stdio;
-
-/// The task of a Slurm array that a worker is.
-const SLURM_TASK: &str = "SLURM_ARRAY_TASK_ID";
 
 /// Options of `plan`.
 #[derive(clap::Args, Debug)]
@@ -90,7 +87,7 @@ pub fn build_shards(
     let plan = Plan::open(set)?;
     let numbers = match shard {
         Some(number) => {
-            let number = number.map_or_else(slurm_task, Ok)?;
+            let number = shard_number("shard", number)?;
             number..number + 1
         }
         None => 0..plan.shards().len(),
@@ -105,15 +102,6 @@ pub fn build_shards(
         }
     }
     Ok(())
-}
-
-#[expect(clippy::disallowed_methods, reason = "the program reads the environment")]
-fn slurm_task() -> Result<usize> {
-    let found = std::env::var(SLURM_TASK).unwrap_or_default();
-    found.parse().map_err(|_| {
-        let message = format!("expected a number, or one in {SLURM_TASK}, found `{found}`");
-        CliError::Setting { what: "shard", message }.into()
-    })
 }
 
 /// Completes a planned set; prints how many questions of each class and split there are.

@@ -1,17 +1,19 @@
 //! `goldilocks stats`: Table 1 for any set, next to the paper's, and what leaks from split to split.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use goldilocks::questions::{
     CandidateFaults, DuplicateKind, Duplicates, Leaks, Overlap, Split, Statistics,
 };
 use goldilocks::report::paper::{TABLE_1, TABLE_1_VOCABULARY};
+use goldilocks::scale::{self, SetParts};
 use goldilocks::{LEAST_SHARE, SetStatistics, sets};
 
-use super::{counted, thousands};
+use super::{counted, shard_number, thousands};
 use crate::args::SelectionArgs;
+use crate::cli::program;
 use crate::progress::Progress;
 use crate::stdio;
 use crate::terminal;
@@ -27,6 +29,12 @@ pub struct Options {
     set: PathBuf,
     #[command(flatten)]
     selection: SelectionArgs,
+    /// Count this shard alone of a planned set, for a later report; without a number, that of SLURM_ARRAY_TASK_ID
+    #[arg(long, value_name = "N", conflicts_with_all = ["bucket", "json", "class", "splits"])]
+    shard: Option<Option<usize>>,
+    /// When all shards are counted, compare the text and the questions of one part of all hashes, for a later report
+    #[arg(long, value_name = "N", conflicts_with_all = ["json", "class", "splits"])]
+    bucket: Option<Option<usize>>,
     /// Print JSON instead of text
     #[arg(long)]
     json: bool,
@@ -34,10 +42,12 @@ pub struct Options {
 
 /// Counts and checks the set.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
-    let selection = options.selection.options();
-    let set =
-        sets::open(&stdio::input(&options.set, "jsonl")?, &selection, &selection.splits, progress)?;
-    let SetStatistics { statistics, leaks } = goldilocks::stats(&set, progress);
+    if let Some((what, number)) =
+        options.shard.map(|n| ("shard", n)).or(options.bucket.map(|n| ("bucket", n)))
+    {
+        return count_part(&options.set, what, number, progress);
+    }
+    let (SetStatistics { statistics, leaks }, n_books) = options.count(progress)?;
     if options.json {
         let published = serde_json::json!({
             "splits": Split::ALL.map(|s| serde_json::json!({"split": s, "all": TABLE_1[s as usize]})),
@@ -52,8 +62,44 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         "{}\n{}{}",
         goldilocks::report::table_1(&statistics, terminal::width()),
         by_class(&statistics),
-        leak_report(&leaks, set.books().len()),
+        leak_report(&leaks, n_books),
     ))
+}
+
+impl Options {
+    /// The figures, and how many books have running text. A planned set is counted shard by shard; where splits or a
+    /// class are selected, they are opened as one set.
+    fn count(&self, progress: &Progress) -> Result<(SetStatistics, usize)> {
+        let selection = self.selection.options();
+        let is_whole = selection.splits.is_empty() && selection.class.is_none();
+        if is_whole && self.set.join(scale::PLAN).is_file() {
+            let statistics = goldilocks::stats_of_shards(&self.set, &program(), progress)?;
+            return Ok((statistics, scale::Plan::open(&self.set)?.all_books().len()));
+        }
+        let path = stdio::input(&self.set, "jsonl")?;
+        let set = sets::open(&path, &selection, &selection.splits, progress)?;
+        Ok((goldilocks::stats(&set, progress), set.books().len()))
+    }
+}
+
+/// What one of many workers does for the report of a planned set.
+fn count_part(
+    set: &Path,
+    what: &'static str,
+    number: Option<usize>,
+    progress: &Progress,
+) -> Result<()> {
+    let number = shard_number(what, number)?;
+    let parts = SetParts::open(set, &program())?;
+    let (was_there, of) = match what {
+        "shard" => (parts.part(number, progress)?, parts.n_parts()),
+        _ => (parts.bucket(number, progress)?, parts.n_buckets()),
+    };
+    if progress.is_quiet() {
+        return Ok(());
+    }
+    let there = if was_there { ", there already" } else { "" };
+    super::print(format_args!("{what} {number} of {of}{there}\n"))
 }
 
 /// What the release prints for each class.

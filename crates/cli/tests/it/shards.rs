@@ -63,6 +63,69 @@ fn a_task_of_a_slurm_array_builds_its_shard() {
 }
 
 #[test]
+fn a_set_in_shards_is_answered_and_evaluated_file_by_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| ran(folder.path(), arguments);
+    run(&["plan", "-o", "set", "--shard-bytes", "20K"]);
+    run(&["build", "--plan", "set"]);
+    let refused = goldilocks(folder.path(), &["answer", "model", "set", "-o", "answers"]);
+    assert!(refused.contains("error: set: its shards are not merged\n"), "{refused}");
+    assert!(refused.contains("hint: `goldilocks merge set` completes it"), "{refused}");
+    run(&["merge", "set"]);
+    run(&["train", "word-distance", "set", "-o", "model"]);
+    run(&["answer", "model", "set", "-o", "one.jsonl"]);
+    // A worker for the first shard of the validation split, the others after it; a second run has nothing to do.
+    let first = fs::read_dir(folder.path().join("set/data")).unwrap().count();
+    let names = files_below(&folder.path().join("set"));
+    let train = names.iter().filter(|name| name.starts_with("data/train")).count();
+    let task = |number: usize| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_goldilocks"));
+        command.args(["answer", "model", "set", "-o", "answers", "--quiet", "--shard"]);
+        command.current_dir(folder.path()).env("SLURM_ARRAY_TASK_ID", number.to_string());
+        command.status().unwrap().success()
+    };
+    assert!(task(0) && task(train) && !task(first));
+    assert_eq!(files_below(&folder.path().join("answers")).len(), 2);
+    let incomplete = goldilocks(folder.path(), &["evaluate", "answers"]);
+    assert!(incomplete.contains("is missing: expected the predictions of"), "{incomplete}");
+    run(&["answer", "model", "set", "-o", "answers"]);
+    assert!(!run(&["answer", "model", "set", "-o", "answers"]).contains(" answered in "));
+    let answers = files_below(&folder.path().join("answers"));
+    let of_split = |split: &str| -> Vec<u8> {
+        let files = answers.iter().filter(|name| name.starts_with(split));
+        files.flat_map(|name| fs::read(folder.path().join("answers").join(name)).unwrap()).collect()
+    };
+    let joined = [of_split("validation"), of_split("test")].concat();
+    assert!(joined == fs::read(folder.path().join("one.jsonl")).unwrap());
+
+    let figures = |arguments: &[&str]| run(&[&["evaluate", "--json"], arguments].concat());
+    let one = figures(&["one.jsonl", "--questions", "set"]).replace("one.jsonl", "answers");
+    assert_eq!(figures(&["answers", "--questions", "set"]), one);
+    // Other settings are other predictions.
+    let other = ["answer", "model", "set", "-o", "answers", "--query-only"];
+    assert!(goldilocks(folder.path(), &other).contains("error: answers: already exists"));
+    run(&[&other[..], &["--force"]].concat());
+    assert!(figures(&["answers"]) != one);
+}
+
+#[test]
+fn the_figures_of_a_set_in_shards_are_counted_in_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| ran(folder.path(), arguments);
+    run(&["build", "-o", "one"]);
+    run(&["plan", "-o", "set", "--shard-bytes", "40K"]);
+    run(&["build", "--plan", "set"]);
+    run(&["merge", "set"]);
+    assert!(run(&["stats", "set", "--shard", "1"]).contains("shard 1 of 6\n"));
+    assert!(run(&["stats", "set", "--shard", "1"]).contains("shard 1 of 6, there already\n"));
+    assert_eq!(run(&["stats", "set"]), run(&["stats", "one"]));
+    assert!(run(&["stats", "set", "--bucket", "0"]).contains("bucket 0 of 1, there already\n"));
+    let json =
+        |set: &str| run(&["stats", set, "--json"]).replace(&format!("\"set\": \"{set}\""), "");
+    assert_eq!(json("set"), json("one"));
+}
+
+#[test]
 fn workers_that_are_killed_leave_no_half_shard() {
     let folder = tempfile::tempdir().unwrap();
     let plan = |set: &str| ran(folder.path(), &["plan", "-o", set, "--shard-bytes", "20K"]);

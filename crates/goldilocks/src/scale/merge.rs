@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use questions::{Split, WordClass, parquet};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::receipt::{FOLDER, build_missing};
 use super::{Plan, Receipt, Shard, ShardBook, files};
@@ -19,7 +19,7 @@ const BOOKS: &str = "books.jsonl";
 const IDS_AT_ONCE: usize = 1 << 26;
 
 /// A set in shards that is whole.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MergedSet {
     /// The plan, see [`Plan::hash`].
     pub plan: String,
@@ -39,6 +39,14 @@ pub struct MergedSet {
     pub counts: [[usize; WordClass::ALL.len()]; Split::ALL.len()],
     /// SHA-256 over the lines of `sha256sum` for the shards in their order.
     pub sha256: String,
+}
+
+impl MergedSet {
+    /// What a plan was merged to; none if it is not merged, or a shard was built anew since.
+    pub fn find(plan: &Plan) -> Option<Self> {
+        let text = std::fs::read_to_string(plan.folder().join(MERGED)).ok()?;
+        toml::from_str(&text).ok().filter(|merged: &Self| merged.plan == plan.hash())
+    }
 }
 
 /// A line of `books.jsonl`.

@@ -9,14 +9,18 @@
 
 mod files;
 mod merge;
+mod parts;
 mod plan;
 mod receipt;
 mod shard;
+mod shards;
 
 pub use merge::{MERGED, MergedSet, merge};
+pub use parts::SetParts;
 pub use plan::{PLAN, Plan, PlanOptions, PlannedBook, Shard, plan};
 pub use receipt::{Receipt, ShardBook};
 pub use shard::{ShardOutcome, build_shard};
+pub use shards::{AnswerFolder, Shards, prediction_files};
 
 #[cfg(all(test, feature = "parquet"))]
 mod tests;

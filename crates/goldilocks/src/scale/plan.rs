@@ -322,6 +322,11 @@ impl Plan {
         &self.books[shard.books.clone()]
     }
 
+    /// The place of the first book of a shard among all books.
+    pub(super) fn first_book(&self, shard: &Shard) -> usize {
+        shard.books.start
+    }
+
     /// All books in the order of the set.
     pub fn all_books(&self) -> &[PlannedBook] {
         &self.books

@@ -7,6 +7,7 @@ use corpus::Tagger;
 use questions::{Builder, Counts, EmptyFields, QuestionSet, parquet};
 use rayon::prelude::*;
 
+use super::shards::no_shard;
 use super::{MERGED, Plan, PlannedBook, Receipt, Shard, ShardBook, files};
 use crate::progress::check_cancelled;
 use crate::{BuildOptions, Error, Event, Program, Reporter, Result};
@@ -37,10 +38,7 @@ pub fn build_shard(
     reporter: &dyn Reporter,
 ) -> Result<ShardOutcome> {
     let n = plan.shards().len();
-    let shard = plan.shards().get(number).ok_or_else(|| Error::InvalidOption {
-        what: "shard",
-        message: format!("expected 0 to {}, found {number}", n.saturating_sub(1)),
-    })?;
+    let shard = plan.shards().get(number).ok_or_else(|| no_shard(number, n))?;
     if plan.program() != program.to_string() {
         let (expected, found) = (plan.program().to_owned(), program.to_string());
         return Err(Error::OtherProgram { path: plan.folder().to_owned(), expected, found });

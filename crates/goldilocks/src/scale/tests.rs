@@ -9,7 +9,7 @@ use std::path::Path;
 use questions::{OpenOptions, QuestionSet, Split};
 
 use super::*;
-use crate::{BuildOptions, Error, Program, build};
+use crate::{BuildOptions, Error, Program, SetOptions, build, stats, stats_of_shards};
 
 fn program() -> Program {
     Program::new("")
@@ -60,6 +60,8 @@ fn any_shards_in_any_order_have_the_questions_of_one_machine() {
 
         let (set, _) = QuestionSet::open(&forwards, &OpenOptions::default()).unwrap();
         assert_eq!(set.all_ids(), one.all_ids());
+        let statistics = stats_of_shards(&forwards, &program(), &|_| ()).unwrap();
+        assert_eq!(statistics, stats(&one, &|_| ()));
         let rows = |set: &QuestionSet| -> Vec<_> {
             let row =
                 |e: questions::Example<'_>| (e.answer, e.class, e.split, e.book.map(str::to_owned));
@@ -99,6 +101,16 @@ fn identical_questions_are_numbered_across_shards() {
     assert_eq!(merged.twins, ids.iter().filter(|id| id.contains('#')).count());
     assert!(merged.twins > 0, "the test needs twins");
     assert_eq!(merge(&plan, &program(), &|_| ()).unwrap(), merged);
+    // A shard by itself has the ids of the whole, and all shards together its figures: of these books with one text,
+    // every pair shares all.
+    let shards = Shards::find(&set).unwrap().unwrap();
+    let of_shard = |number| shards.open(number, &SetOptions::default(), &|_| ()).unwrap().all_ids();
+    assert_eq!((0..3).flat_map(of_shard).collect::<Vec<_>>(), ids);
+    let statistics = stats_of_shards(&set, &program(), &|_| ()).unwrap();
+    assert_eq!(statistics, stats(&one, &|_| ()));
+    assert_eq!(statistics.leaks.overlaps.len(), 3);
+    let repeated: usize = statistics.leaks.duplicates.iter().map(|found| found.questions).sum();
+    assert!(repeated > merged.twins, "{:?}", statistics.leaks.duplicates);
     // A shard that is lost is built again, and merged again.
     let before = hashes(&set);
     fs::remove_file(set.join(&plan.shards()[1].file)).unwrap();
@@ -154,4 +166,45 @@ fn a_shard_whose_bytes_changed_is_built_again_and_a_changed_book_is_refused() {
     let found =
         Split::ALL.map(|split| plan.all_books().iter().filter(|b| b.split == split).count());
     assert_eq!(found.iter().sum::<usize>(), 1);
+}
+
+#[test]
+fn the_figures_of_shards_are_made_in_parts_by_any_worker() {
+    let folder = tempfile::tempdir().unwrap();
+    let [books, set] = ["books", "set"].map(|name| folder.path().join(name));
+    fs::create_dir(&books).unwrap();
+    for tale in &corpus::tales::TALES[..4] {
+        fs::write(books.join(tale.name), tale.text).unwrap();
+    }
+    let build = BuildOptions { books: vec![books.clone()], ..BuildOptions::default() };
+    let options = PlanOptions { build, splits_by_hash: true, shard_bytes: 1 };
+    let plan = plan(&options, &set, false, &program(), &|_| ()).unwrap();
+    (0..4).for_each(|number| _ = built(&plan, number));
+    assert!(matches!(Shards::find(&set), Err(Error::NotMerged { .. })));
+    merge(&plan, &program(), &|_| ()).unwrap();
+
+    let parts = SetParts::open(&set, &program()).unwrap();
+    assert_eq!((parts.n_parts(), parts.n_buckets()), (4, 1));
+    assert!(parts.bucket(0, &|_| ()).is_err(), "no shard is counted");
+    assert!((0..4).rev().all(|number| !parts.part(number, &|_| ()).unwrap()));
+    assert!(!parts.bucket(0, &|_| ()).unwrap() && parts.part(2, &|_| ()).unwrap());
+    let whole = QuestionSet::open(&set, &OpenOptions::default()).unwrap().0;
+    let found = parts.report(&|_| ()).unwrap();
+    assert_eq!(found.leaks.duplicates, stats(&whole, &|_| ()).leaks.duplicates);
+    // What a worker left half-written is made again, and what another version made.
+    fs::write(set.join("stats/00001.json"), "{").unwrap();
+    let newer = Program { version: "9.9.9".into(), ..program() };
+    assert!(!parts.part(1, &|_| ()).unwrap());
+    assert!(!SetParts::open(&set, &newer).unwrap().part(1, &|_| ()).unwrap());
+    assert!(!parts.part(1, &|_| ()).unwrap());
+    for number in [4, 99] {
+        let refused = [parts.part(number, &|_| ()), parts.bucket(number, &|_| ())];
+        assert!(refused.iter().all(|r| matches!(r, Err(Error::InvalidOption { .. }))));
+    }
+    // Its words are not those of the questions any more.
+    let tale = books.join(corpus::tales::TALES[0].name);
+    fs::write(&tale, "Another tale.").unwrap();
+    fs::remove_dir_all(set.join("stats")).unwrap();
+    let refused = parts.report(&|_| ());
+    assert!(matches!(&refused, Err(Error::OtherBook { path }) if *path == tale), "{refused:?}");
 }

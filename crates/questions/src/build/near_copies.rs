@@ -2,9 +2,6 @@
 //!
 //! A model that learnt from the one has read the questions about the other, so both belong in one split.
 
-use std::hash::BuildHasher;
-
-use foldhash::quality::FixedState;
 use rayon::prelude::*;
 
 use crate::build::builder::BookQuestions;
@@ -27,15 +24,18 @@ pub struct NearCopy {
 
 /// The pairs of books of which one is a near-copy of the other or of a part of it, the most similar first.
 pub fn near_copies(books: &[BookQuestions]) -> Vec<NearCopy> {
-    let ngrams: Vec<Vec<u64>> = books.par_iter().map(ngrams).collect();
-    let share = |shared: usize, book: usize| shared as f64 / ngrams[book].len() as f64;
+    near_copies_of(&books.par_iter().map(ngrams).collect::<Vec<_>>())
+}
+
+/// The same, by the [8-grams](crate::ngrams_of_text) of the books.
+pub fn near_copies_of(ngrams: &[Vec<u64>]) -> Vec<NearCopy> {
     let mut found = Vec::new();
-    for ((first, second), shared) in shared_ngrams::count_pairs(&ngrams) {
-        let (first, second) = (first as usize, second as usize);
-        let in_order = share(shared, first) >= share(shared, second);
-        let (book, other) = if in_order { (first, second) } else { (second, first) };
-        if share(shared, book) >= NEAR_COPY {
-            found.push(NearCopy { book, other, share: share(shared, book) });
+    for ((first, second), shared) in shared_ngrams::count_pairs(ngrams) {
+        let pair = (first as usize, second as usize);
+        let [(book, share), (other, _)] =
+            shared_ngrams::in_order(pair, shared, |book| ngrams[book].len());
+        if share >= NEAR_COPY {
+            found.push(NearCopy { book, other, share });
         }
     }
     found.sort_by(|a, b| b.share.total_cmp(&a.share));
@@ -44,13 +44,8 @@ pub fn near_copies(books: &[BookQuestions]) -> Vec<NearCopy> {
 
 /// The 8-grams of a book in lower case and without punctuation, over the ends of sentences.
 fn ngrams(book: &BookQuestions) -> Vec<u64> {
-    let hasher = FixedState::default();
     let (vocabulary, words) = book.words();
-    let hash = |word: &str| {
-        let is_word = word.chars().any(char::is_alphanumeric);
-        is_word.then(|| hasher.hash_one(word.to_lowercase()))
-    };
-    let hash_of: Vec<Option<u64>> = vocabulary.iter().map(hash).collect();
+    let hash_of: Vec<Option<u64>> = vocabulary.iter().map(shared_ngrams::word_hash).collect();
     let hashes: Vec<u64> = words.iter().filter_map(|word| hash_of[word.index()]).collect();
     shared_ngrams::distinct(&hashes)
 }

@@ -1,11 +1,13 @@
 //! The names of Parquet shards: `data/train-00000-of-00012.parquet`, the layout that Hugging Face's `datasets` opens with
 //! the right splits.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::{OpenOptions, Split};
+use crate::formats::parquet;
+use crate::{OpenOptions, QuestionId, QuestionSet, Split, Warnings};
 
 /// The folder of the shards in that of the set.
 pub const FOLDER: &str = "data";
@@ -39,6 +41,41 @@ pub struct ShardFile {
 }
 
 impl ShardFile {
+    /// Opens the shard by itself. Identical questions have the numbers that they have in the whole set, if its file says
+    /// so.
+    ///
+    /// # Errors
+    /// Those of [`QuestionSet::open`].
+    pub fn open(&self, options: &OpenOptions) -> Result<(QuestionSet, Warnings)> {
+        let (mut set, warnings) =
+            parquet::read_files(std::slice::from_ref(self), &self.options(options))?;
+        let twins = self.twins()?;
+        if !twins.is_empty() {
+            set.take_twins(&twins);
+        }
+        Ok((set, warnings))
+    }
+
+    /// The ids of the questions of which the set has identical ones, in their order.
+    fn twins(&self) -> Result<Vec<QuestionId>> {
+        let read = |visit: &mut dyn FnMut(QuestionId)| {
+            let read =
+                parquet::read_ids(&self.path, |id| id.parse().into_iter().for_each(&mut *visit));
+            // A file of another origin may have no ids.
+            match read {
+                Err(Error::Column { .. }) => Ok(()),
+                other => other,
+            }
+        };
+        let mut later = BTreeSet::new();
+        read(&mut |id| later.extend((!id.is_first_twin()).then(|| id.first_twin())))?;
+        let mut twins = Vec::new();
+        if !later.is_empty() {
+            read(&mut |id| twins.extend(later.contains(&id.first_twin()).then_some(id)))?;
+        }
+        Ok(twins)
+    }
+
     /// What its questions are read by: they are of its split, if they do not say so themselves.
     pub fn options(&self, options: &OpenOptions) -> OpenOptions {
         OpenOptions { split: options.split.or(Some(self.split)), ..options.clone() }

@@ -6,13 +6,13 @@
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 
-use base::{Vocabulary, WordId};
+use base::WordId;
 use foldhash::quality::FixedState;
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::build::case::lower_cased;
-use crate::inspect::shared_ngrams;
+use crate::inspect::shared_ngrams::{self, PairCounts};
 use crate::{QuestionSet, Split, WordClass};
 
 /// The leak report of a set.
@@ -47,7 +47,7 @@ pub struct Overlap {
 }
 
 /// What two questions must have in common to be called the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DuplicateKind {
     /// Context, query and candidates: the id.
@@ -56,6 +56,11 @@ pub enum DuplicateKind {
     Passage,
     /// Query and answer: the same sentence, whatever comes before it.
     Query,
+}
+
+impl DuplicateKind {
+    /// From all that a question is to less.
+    pub const ALL: [Self; 3] = [Self::Question, Self::Passage, Self::Query];
 }
 
 /// How many questions of one split are the same as questions of a split.
@@ -72,7 +77,7 @@ pub struct Duplicates {
 }
 
 /// Candidate lists of a class and split: how long they are, and which are not ten words, distinct even without case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CandidateFaults {
     /// The split that is counted; `None` for questions without one.
     pub split: Option<Split>,
@@ -100,12 +105,23 @@ impl Leaks {
     /// Looks for leaks; of two books the pair is reported if they share `least` (say 0.01) of the 8-grams of
     /// either.
     pub fn of(set: &QuestionSet, least: f64) -> Self {
-        let (forms, form_of) = lower_cased(set.vocabulary());
         Self {
-            overlaps: overlaps(set, &forms, &form_of, least),
-            duplicates: duplicates(set),
-            candidates: candidate_faults(set, &form_of),
+            overlaps: overlaps_of(set, least),
+            duplicates: duplicates_of(set),
+            candidates: candidate_faults(set),
         }
+    }
+}
+
+impl CandidateFaults {
+    /// Adds the lists of another part of a set, of the same split and class.
+    pub fn merge(&mut self, other: &Self) {
+        self.questions += other.questions;
+        self.case_twins += other.case_twins;
+        self.answer_has_twin += other.answer_has_twin;
+        self.fewer_than_ten += other.fewer_than_ten;
+        self.candidates += other.candidates;
+        self.most_candidates = self.most_candidates.max(other.most_candidates);
     }
 }
 
@@ -116,42 +132,27 @@ impl Overlap {
     }
 }
 
-fn overlaps(set: &QuestionSet, forms: &Vocabulary, form_of: &[WordId], least: f64) -> Vec<Overlap> {
-    let books = set.books();
-    // Editions of one text differ in their quotation marks, dashes and commas.
-    let is_word: Vec<bool> =
-        set.vocabulary().iter().map(|word| word.chars().any(char::is_alphanumeric)).collect();
-    // Of the words and not of their numbers, which are those of one set: the hashes of parts of a set can be compared.
-    let hasher = FixedState::default();
-    let hash_of: Vec<u64> = forms.iter().map(|form| hasher.hash_one(form)).collect();
-    // Two of 6 million 64-bit hashes are equal by chance once in a million runs.
-    let ngrams: Vec<Vec<u64>> = books
-        .par_iter()
-        .map(|book| {
-            let sentences = book.sentences.clone().map(|sentence| set.sentence(sentence));
-            let words = sentences.flatten().filter(|word| is_word[word.index()]);
-            let words: Vec<u64> =
-                words.map(|word| hash_of[form_of[word.index()].index()]).collect();
-            shared_ngrams::distinct(&words)
-        })
-        .collect();
-    let shared = shared_ngrams::count_pairs(&ngrams);
-
-    let share = |shared: usize, book: usize| shared as f64 / ngrams[book].len() as f64;
+/// The pairs of books that share `least` of the 8-grams of either, most first: from the names and splits of all books,
+/// how many distinct 8-grams each has, and how many two share.
+pub fn overlaps(
+    books: &[(&str, Option<Split>, usize)],
+    shared: &PairCounts,
+    least: f64,
+) -> Vec<Overlap> {
     let mut overlaps = Vec::new();
-    for ((first, second), shared) in shared {
-        let (first, second) = (first as usize, second as usize);
-        let in_order = share(shared, first) >= share(shared, second);
-        let (book, other) = if in_order { (first, second) } else { (second, first) };
-        if share(shared, book) >= least {
+    for (&(first, second), &shared) in shared {
+        let pair = (first as usize, second as usize);
+        let [(book, share), (other, other_share)] =
+            shared_ngrams::in_order(pair, shared, |book| books[book].2);
+        if share >= least {
             overlaps.push(Overlap {
-                book: books[book].name.clone(),
-                split: books[book].split,
-                other: books[other].name.clone(),
-                other_split: books[other].split,
+                book: books[book].0.to_owned(),
+                split: books[book].1,
+                other: books[other].0.to_owned(),
+                other_split: books[other].1,
                 shared,
-                share: share(shared, book),
-                other_share: share(shared, other),
+                share,
+                other_share,
             });
         }
     }
@@ -159,51 +160,95 @@ fn overlaps(set: &QuestionSet, forms: &Vocabulary, form_of: &[WordId], least: f6
     overlaps
 }
 
-fn duplicates(set: &QuestionSet) -> Vec<Duplicates> {
-    let hasher = FixedState::default();
-    let sentences: Vec<u64> = (0..set.n_sentences())
-        .into_par_iter()
-        .map(|sentence| hasher.hash_one(set.sentence(sentence)))
+fn overlaps_of(set: &QuestionSet, least: f64) -> Vec<Overlap> {
+    let hash_of: Vec<Option<u64>> = set.vocabulary().iter().map(shared_ngrams::word_hash).collect();
+    let ngrams: Vec<Vec<u64>> = set
+        .books()
+        .par_iter()
+        .map(|book| {
+            let sentences = book.sentences.clone().map(|sentence| set.sentence(sentence));
+            let words = sentences.flatten().filter_map(|word| hash_of[word.index()]);
+            shared_ngrams::distinct(&words.collect::<Vec<u64>>())
+        })
         .collect();
-    let hash_as = |same: DuplicateKind, index: usize| {
-        let example = set.example(index);
-        let question = &example.question;
-        let context = &sentences[set.context(index)];
-        let answer = example.answer.map(|index| question.candidates[index]);
-        match same {
-            DuplicateKind::Question => {
-                hasher.hash_one((context, question.query, question.candidates))
-            }
-            DuplicateKind::Passage => hasher.hash_one((context, question.query)),
-            DuplicateKind::Query => hasher.hash_one((question.query, answer)),
-        }
-    };
-    let splits = || Split::ALL.map(Some).into_iter().chain([None]);
-    let mut found = Vec::new();
-    for same in [DuplicateKind::Question, DuplicateKind::Passage, DuplicateKind::Query] {
-        let mut hashes: Vec<(u64, Option<Split>)> = (0..set.len())
-            .into_par_iter()
-            .map(|index| (hash_as(same, index), set.example(index).split))
-            .collect();
-        hashes.par_sort_unstable();
-        let mut counts: BTreeMap<(Option<Split>, Option<Split>), usize> = BTreeMap::new();
-        for run in hashes.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
-            let n_in = |split| run.iter().filter(|&&(_, other)| other == split).count();
-            for split in splits().filter(|&split| n_in(split) > 0) {
-                for other in splits().filter(|&other| n_in(other) > 0) {
-                    let repeated = n_in(split) - usize::from(other == split);
-                    *counts.entry((split, other)).or_default() += repeated;
-                }
-            }
-        }
-        for ((split, other), questions) in counts.into_iter().filter(|&(_, n)| n > 0) {
-            found.push(Duplicates { same, split, other, questions });
-        }
-    }
-    found
+    let books = set.books().iter().zip(&ngrams);
+    let books: Vec<_> =
+        books.map(|(book, ngrams)| (book.name.as_str(), book.split, ngrams.len())).collect();
+    overlaps(&books, &shared_ngrams::count_pairs(&ngrams), least)
 }
 
-fn candidate_faults(set: &QuestionSet, form_of: &[WordId]) -> Vec<CandidateFaults> {
+/// Hashes of the questions of a set by what two must have in common to be called the same, in the order of
+/// [`DuplicateKind::ALL`], with their splits. They are of words, so those of any two sets can be compared.
+pub fn question_hashes(set: &QuestionSet) -> [Vec<(u64, Option<Split>)>; 3] {
+    let hasher = FixedState::default();
+    let words: Vec<u64> = set.vocabulary().iter().map(|word| hasher.hash_one(word)).collect();
+    let hash_all =
+        |ids: &[WordId]| -> Vec<u64> { ids.iter().map(|id| words[id.index()]).collect() };
+    let sentences: Vec<u64> = (0..set.n_sentences())
+        .into_par_iter()
+        .map(|sentence| hasher.hash_one(hash_all(set.sentence(sentence))))
+        .collect();
+    DuplicateKind::ALL.map(|same| {
+        let hash = |index: usize| {
+            let example = set.example(index);
+            let question = &example.question;
+            let (context, query) = (&sentences[set.context(index)], hash_all(question.query));
+            let hash = match same {
+                DuplicateKind::Question => {
+                    hasher.hash_one((context, query, hash_all(question.candidates)))
+                }
+                DuplicateKind::Passage => hasher.hash_one((context, query)),
+                DuplicateKind::Query => {
+                    let answer = example.answer.map(|index| question.candidates[index]);
+                    hasher.hash_one((query, answer.map(|answer| words[answer.index()])))
+                }
+            };
+            (hash, example.split)
+        };
+        (0..set.len()).into_par_iter().map(hash).collect()
+    })
+}
+
+/// How many questions are the same, by what they have in common and by two splits.
+pub type RepeatCounts = BTreeMap<(DuplicateKind, Option<Split>, Option<Split>), usize>;
+
+/// Counts questions that are the same. All questions of a hash must come together.
+pub fn count_repeats(
+    same: DuplicateKind,
+    hashes: &mut [(u64, Option<Split>)],
+    counts: &mut RepeatCounts,
+) {
+    let splits = || Split::ALL.map(Some).into_iter().chain([None]);
+    hashes.par_sort_unstable();
+    for run in hashes.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
+        let n_in = |split| run.iter().filter(|&&(_, other)| other == split).count();
+        for split in splits().filter(|&split| n_in(split) > 0) {
+            for other in splits().filter(|&other| n_in(other) > 0) {
+                let repeated = n_in(split) - usize::from(other == split);
+                *counts.entry((same, split, other)).or_default() += repeated;
+            }
+        }
+    }
+}
+
+/// The report of questions that are the same.
+pub fn duplicates(counts: &RepeatCounts) -> Vec<Duplicates> {
+    let found = counts.iter().filter(|&(_, &questions)| questions > 0);
+    let line = |(&(same, split, other), &questions)| Duplicates { same, split, other, questions };
+    found.map(line).collect()
+}
+
+fn duplicates_of(set: &QuestionSet) -> Vec<Duplicates> {
+    let mut counts = RepeatCounts::new();
+    for (same, mut hashes) in DuplicateKind::ALL.into_iter().zip(question_hashes(set)) {
+        count_repeats(same, &mut hashes, &mut counts);
+    }
+    duplicates(&counts)
+}
+
+/// Looks at the candidate lists of a set.
+pub fn candidate_faults(set: &QuestionSet) -> Vec<CandidateFaults> {
+    let (_, form_of) = lower_cased(set.vocabulary());
     let mut faults = BTreeMap::new();
     let mut forms: Vec<WordId> = Vec::new();
     for (index, example) in set.examples().enumerate() {

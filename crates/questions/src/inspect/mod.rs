@@ -6,5 +6,9 @@ pub(crate) mod shared_ngrams;
 mod statistics;
 
 pub use held_out::HeldOut;
-pub use leaks::{CandidateFaults, DuplicateKind, Duplicates, Leaks, Overlap};
-pub use statistics::{SplitStatistics, Statistics, Totals};
+pub use leaks::{
+    CandidateFaults, DuplicateKind, Duplicates, Leaks, Overlap, RepeatCounts, candidate_faults,
+    count_repeats, duplicates, overlaps, question_hashes,
+};
+pub use shared_ngrams::{PairCounts, count_shared, ngrams_of_text};
+pub use statistics::{PartialStatistics, SplitStatistics, Statistics, Totals};

@@ -21,22 +21,59 @@ pub(crate) fn distinct<W: std::hash::Hash>(words: &[W]) -> Vec<u64> {
     hashes
 }
 
+/// The hashes of a text's distinct 8-grams, in order: of its words in lower case, without punctuation.
+///
+/// They are of the words and not of numbers of them, so those of any two texts can be compared. Two of 6 million 64-bit
+/// hashes are equal by chance once in a million runs.
+pub fn ngrams_of_text<'a>(words: impl IntoIterator<Item = &'a str>) -> Vec<u64> {
+    let words: Vec<u64> = words.into_iter().filter_map(word_hash).collect();
+    distinct(&words)
+}
+
+/// The hash of a word in lower case; none for punctuation: editions of one text differ in their quotation marks, dashes
+/// and commas.
+pub(crate) fn word_hash(word: &str) -> Option<u64> {
+    let is_word = word.chars().any(char::is_alphanumeric);
+    is_word.then(|| FixedState::default().hash_one(word.to_lowercase()))
+}
+
 /// How many n-grams each pair of texts has in common, of those that have any.
-pub(crate) fn count_pairs(ngrams: &[Vec<u64>]) -> BTreeMap<(u32, u32), usize> {
+pub(crate) fn count_pairs(ngrams: &[Vec<u64>]) -> PairCounts {
     let mut occurrences: Vec<(u64, u32)> = Vec::with_capacity(ngrams.iter().map(Vec::len).sum());
     for (text, hashes) in (0..).zip(ngrams) {
         occurrences.extend(hashes.iter().map(|&hash| (hash, text)));
     }
+    let mut counts = PairCounts::new();
+    count_shared(&mut occurrences, &mut counts);
+    counts
+}
+
+/// How many n-grams two texts share, by their numbers.
+pub type PairCounts = BTreeMap<(u32, u32), usize>;
+
+/// Counts for each pair of texts the n-grams that both have. Each n-gram comes as its hash with the number of a text that
+/// has it; all occurrences of a hash must come together.
+pub fn count_shared(occurrences: &mut [(u64, u32)], counts: &mut PairCounts) {
     occurrences.par_sort_unstable();
-    let mut shared = BTreeMap::new();
     for run in occurrences.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() <= BOILERPLATE) {
         for (index, &(_, first)) in run.iter().enumerate() {
             for &(_, second) in &run[index + 1..] {
-                *shared.entry((first, second)).or_default() += 1;
+                *counts.entry((first, second)).or_default() += 1;
             }
         }
     }
-    shared
+}
+
+/// Of two texts that share n-grams, the one of which the greater part is in the other, then the other, with their shares:
+/// each is how many they share and of how many.
+pub(crate) fn in_order(
+    (first, second): (usize, usize),
+    shared: usize,
+    n_ngrams: impl Fn(usize) -> usize,
+) -> [(usize, f64); 2] {
+    let share = |text: usize| (text, shared as f64 / n_ngrams(text) as f64);
+    let (first, second) = (share(first), share(second));
+    if first.1 >= second.1 { [first, second] } else { [second, first] }
 }
 
 #[cfg(test)]

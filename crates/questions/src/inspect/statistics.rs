@@ -1,9 +1,11 @@
 //! Table 1 and the statistics that the CBT release prints for each class: a question set → numbers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::BuildHasher;
 
-use base::WordId;
-use serde::Serialize;
+use base::Vocabulary;
+use foldhash::quality::FixedState;
+use serde::{Deserialize, Serialize};
 
 use crate::build::case::lower_cased;
 use crate::{QuestionSet, Split, WordClass};
@@ -45,101 +47,152 @@ pub struct Totals {
     pub distinct_candidates: usize,
 }
 
-impl Statistics {
-    /// Counts a set in one pass.
-    pub fn of(set: &QuestionSet) -> Self {
-        let (forms, form_of) = lower_cased(set.vocabulary());
-        let groups = || WordClass::ALL.map(Some).into_iter().chain([None]);
-        let mut sums: BTreeMap<_, Sums> = BTreeMap::new();
-        for index in 0..set.len() {
-            // A split that is not known sorts after those that are.
-            let split = set.example(index).split;
-            let key = (split.is_none(), split, set.example(index).class);
-            sums.entry(key)
-                .or_insert_with(|| Sums::new(set, forms.len()))
-                .add(set, index, &form_of);
-        }
-        let mut splits = Vec::new();
-        for split in Split::ALL.map(Some).into_iter().chain([None]) {
-            let of = |class| sums.get(&(split.is_none(), split, class));
-            let all = groups().filter_map(of).cloned().reduce(Sums::merge);
-            if let Some(all) = all {
-                let classes = WordClass::ALL.into_iter();
-                let classes = classes.filter_map(|class| Some((class, of(Some(class))?.totals())));
-                splits.push(SplitStatistics {
-                    split,
-                    all: all.totals(),
-                    classes: classes.collect(),
-                });
-            }
-        }
-        // The blank is in every vocabulary and is no word.
-        Self {
-            splits,
-            vocabulary: forms.len() - 1,
-            vocabulary_with_case: set.vocabulary().len() - 1,
-        }
-    }
+/// What the questions and words of a set, or of a part of one, add to [`Statistics`]. Words and books are known by their
+/// hashes, so that parts need no common vocabulary: of five million words, two have one hash once in a million runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PartialStatistics {
+    sums: BTreeMap<usize, Sums>,
+    /// In which groups a lower-cased word is a candidate: a bit for each.
+    candidates: BTreeMap<u64, u32>,
+    /// In which groups a book has questions.
+    books: BTreeMap<u64, u32>,
+    words: BTreeSet<u64>,
+    /// The words when lower-cased.
+    forms: BTreeSet<u64>,
 }
 
 /// What the questions of a class and split add up to.
-#[derive(Clone)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Sums {
     questions: usize,
     context_words: usize,
     query_words: usize,
-    /// By lower-cased form.
-    is_candidate: Vec<bool>,
-    has_book: Vec<bool>,
 }
 
-impl Sums {
-    fn new(set: &QuestionSet, n_forms: usize) -> Self {
-        Self {
-            questions: 0,
-            context_words: 0,
-            query_words: 0,
-            is_candidate: vec![false; n_forms],
-            has_book: vec![false; set.books().len()],
-        }
-    }
+/// The splits in their order, and none.
+const SPLITS: [Option<Split>; 4] =
+    [Some(Split::Train), Some(Split::Valid), Some(Split::Test), None];
+/// The classes in their order, and none.
+const CLASSES: [Option<WordClass>; 5] = [
+    Some(WordClass::NamedEntity),
+    Some(WordClass::CommonNoun),
+    Some(WordClass::Verb),
+    Some(WordClass::Preposition),
+    None,
+];
 
-    fn add(&mut self, set: &QuestionSet, index: usize, form_of: &[WordId]) {
-        let question = set.example(index).question;
-        self.questions += 1;
-        self.context_words += question.context.words().len();
-        self.query_words += question.query.len();
-        for word in question.candidates {
-            self.is_candidate[form_of[word.index()].index()] = true;
-        }
-        if let Some(book) = set.book(index) {
-            self.has_book[book] = true;
-        }
-    }
+/// A number for each split and class, less than 32.
+fn group(split: Option<Split>, class: Option<WordClass>) -> usize {
+    let split = split.map_or(SPLITS.len() - 1, |split| split as usize);
+    let class = class.map_or(CLASSES.len() - 1, |class| class as usize);
+    split * CLASSES.len() + class
+}
 
-    fn merge(mut self, other: Self) -> Self {
-        let either = |mine: &mut Vec<bool>, others: &[bool]| {
-            mine.iter_mut().zip(others).for_each(|(mine, &other)| *mine |= other);
+impl Statistics {
+    /// Counts a set in one pass.
+    pub fn of(set: &QuestionSet) -> Self {
+        PartialStatistics::of(set).statistics()
+    }
+}
+
+impl PartialStatistics {
+    /// Counts a set, or a part of one.
+    pub fn of(set: &QuestionSet) -> Self {
+        let (forms, form_of) = lower_cased(set.vocabulary());
+        let hasher = FixedState::default();
+        let mut part = Self::default();
+        let mut groups_of_form = vec![0; forms.len()];
+        let mut groups_of_book = vec![0; set.books().len()];
+        for index in 0..set.len() {
+            let example = set.example(index);
+            let group = group(example.split, example.class);
+            let question = example.question;
+            let sums = part.sums.entry(group).or_default();
+            sums.questions += 1;
+            sums.context_words += question.context.words().len();
+            sums.query_words += question.query.len();
+            for word in question.candidates {
+                groups_of_form[form_of[word.index()].index()] |= 1 << group;
+            }
+            if let Some(book) = set.book(index) {
+                groups_of_book[book] |= 1 << group;
+            }
+        }
+        // The blank is in every vocabulary and is no word.
+        let hashes = |words: &Vocabulary| -> BTreeSet<u64> {
+            words.iter().skip(1).map(|word| hasher.hash_one(word)).collect()
         };
-        either(&mut self.is_candidate, &other.is_candidate);
-        either(&mut self.has_book, &other.has_book);
-        Self {
-            questions: self.questions + other.questions,
-            context_words: self.context_words + other.context_words,
-            query_words: self.query_words + other.query_words,
-            ..self
+        (part.words, part.forms) = (hashes(set.vocabulary()), hashes(&forms));
+        let of_form = forms.iter().zip(groups_of_form).filter(|&(_, groups)| groups > 0);
+        part.candidates = of_form.map(|(form, groups)| (hasher.hash_one(form), groups)).collect();
+        let of_book = set.books().iter().zip(groups_of_book).filter(|&(_, groups)| groups > 0);
+        part.books = of_book
+            .map(|(book, groups)| (hasher.hash_one((&book.name, book.split)), groups))
+            .collect();
+        part
+    }
+
+    /// Adds words of the running text, which need not be in any question.
+    pub fn add_words<'a>(&mut self, words: impl IntoIterator<Item = &'a str>) {
+        let hasher = FixedState::default();
+        for word in words {
+            if self.words.insert(hasher.hash_one(word)) {
+                self.forms.insert(hasher.hash_one(word.to_lowercase()));
+            }
         }
     }
 
-    fn totals(&self) -> Totals {
-        let count = |flags: &[bool]| flags.iter().filter(|&&flag| flag).count();
-        Totals {
-            books: Some(count(&self.has_book)).filter(|&books| books > 0),
-            questions: self.questions,
-            context_words: self.context_words as f64 / self.questions as f64,
-            query_words: self.query_words as f64 / self.questions as f64,
-            distinct_candidates: count(&self.is_candidate),
+    /// Adds another part of the same set.
+    pub fn merge(&mut self, other: Self) {
+        for (group, sums) in other.sums {
+            let mine = self.sums.entry(group).or_default();
+            mine.questions += sums.questions;
+            mine.context_words += sums.context_words;
+            mine.query_words += sums.query_words;
         }
+        let either = |mine: &mut BTreeMap<u64, u32>, others: BTreeMap<u64, u32>| {
+            others.into_iter().for_each(|(what, groups)| *mine.entry(what).or_default() |= groups);
+        };
+        either(&mut self.candidates, other.candidates);
+        either(&mut self.books, other.books);
+        self.words.extend(other.words);
+        self.forms.extend(other.forms);
+    }
+
+    /// The figures of all parts that were added.
+    pub fn statistics(&self) -> Statistics {
+        let of_split = |split| {
+            let all: Vec<usize> = CLASSES.iter().map(|&class| group(split, class)).collect();
+            let classes = CLASSES.iter().flatten();
+            let of_class = |&class| Some((class, self.totals(&[group(split, Some(class))])?));
+            let classes = classes.filter_map(of_class).collect();
+            Some(SplitStatistics { split, all: self.totals(&all)?, classes })
+        };
+        Statistics {
+            splits: SPLITS.into_iter().filter_map(of_split).collect(),
+            vocabulary: self.forms.len(),
+            vocabulary_with_case: self.words.len(),
+        }
+    }
+
+    /// The figures of some groups together; none where they have no question.
+    fn totals(&self, groups: &[usize]) -> Option<Totals> {
+        let mut sums = Sums::default();
+        for of_group in groups.iter().filter_map(|group| self.sums.get(group)) {
+            sums.questions += of_group.questions;
+            sums.context_words += of_group.context_words;
+            sums.query_words += of_group.query_words;
+        }
+        let bits: u32 = groups.iter().map(|group| 1 << group).sum();
+        let count =
+            |of: &BTreeMap<u64, u32>| of.values().filter(|&&groups| groups & bits != 0).count();
+        (sums.questions > 0).then(|| Totals {
+            books: Some(count(&self.books)).filter(|&books| books > 0),
+            questions: sums.questions,
+            context_words: sums.context_words as f64 / sums.questions as f64,
+            query_words: sums.query_words as f64 / sums.questions as f64,
+            distinct_candidates: count(&self.candidates),
+        })
     }
 }
 
