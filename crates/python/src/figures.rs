@@ -1,10 +1,11 @@
 //! Predictions → figures, and what is in a set, as JSON.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use goldilocks::evaluation::{self, Predictions};
 use goldilocks::questions::QuestionSet;
-use goldilocks::{combine_predictions, sets};
+use goldilocks::{SetOptions, combine_predictions, sets};
 use pyo3::prelude::*;
 
 use crate::models::json;
@@ -40,6 +41,25 @@ pub fn evaluate(
     work.run(py, move |_| {
         let files = sets::select_predictions(files, set.as_deref(), &selection)?;
         let results = files.iter().map(evaluation::evaluate).collect::<Result<Vec<_>, _>>()?;
+        Ok(json(&results))
+    })
+}
+
+/// The same for a predictions file, or for a folder of them, which is read file by file.
+#[pyfunction]
+pub fn evaluate_path(
+    py: Python<'_>,
+    predictions: PathBuf,
+    questions: Option<PathBuf>,
+    which: SelectionArgs,
+    work: Work,
+) -> PyResult<String> {
+    let selection = which.selection(py)?;
+    let options =
+        SetOptions { splits: selection.splits, class: selection.class, ..SetOptions::default() };
+    work.run(py, move |reporter| {
+        let results =
+            goldilocks::evaluate(&[predictions], questions.as_deref(), &options, reporter)?;
         Ok(json(&results))
     })
 }

@@ -25,7 +25,7 @@ mod _native {
     #[pymodule_export]
     use crate::answering::{answer, answer_by};
     #[pymodule_export]
-    use crate::figures::{combine, compare, evaluate, stats};
+    use crate::figures::{combine, compare, evaluate, evaluate_path, stats};
     #[pymodule_export]
     use crate::models::{ModelHandle, load, methods, train};
     #[pymodule_export]
@@ -39,7 +39,7 @@ mod _native {
     #[pymodule_export]
     use crate::servers::{ServerHandle, connect};
     #[pymodule_export]
-    use crate::shards::{PlanHandle, plan};
+    use crate::shards::{PlanHandle, ShardsHandle, plan};
     #[pymodule_export]
     use crate::texts::{convert, run_program, tag};
 

@@ -38,7 +38,8 @@ pub struct QuestionList {
 }
 
 impl QuestionList {
-    fn new(set: QuestionSet, manifest: toml::Table, path: Option<PathBuf>) -> Self {
+    /// All questions of a set.
+    pub fn new(set: QuestionSet, manifest: toml::Table, path: Option<PathBuf>) -> Self {
         Self {
             set: Arc::new(set),
             indices: None,

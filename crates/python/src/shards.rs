@@ -1,13 +1,17 @@
-//! Sets in shards: planned, built shard by shard by whoever likes, merged.
+//! Sets in shards: planned, built shard by shard by whoever likes, merged, then read, answered and counted in the same way.
 
+use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use goldilocks::scale::{self, Plan, PlanOptions};
+use goldilocks::scale::{self, AnswerFolder, Plan, PlanOptions, SetParts, Shards};
+use goldilocks::{AnswerProvenance, Error, SetOptions};
 use pyo3::prelude::*;
 
-use crate::models::json;
-use crate::questions::BuildArgs;
+use crate::errors::exception;
+use crate::models::{ModelHandle, json};
+use crate::options::AnswerArgs;
+use crate::questions::{BuildArgs, QuestionList};
 use crate::work::Work;
 
 /// A set in shards that is to be built.
@@ -19,6 +23,10 @@ pub struct PlanHandle {
 impl PlanHandle {
     fn new(plan: Plan) -> Self {
         Self { plan: Arc::new(plan) }
+    }
+
+    fn parts(&self) -> goldilocks::Result<SetParts> {
+        SetParts::open(self.plan.folder(), &cli::program())
     }
 }
 
@@ -56,6 +64,30 @@ impl PlanHandle {
         let plan = self.plan.clone();
         work.run(py, move |reporter| Ok(json(&scale::merge(&plan, &cli::program(), reporter)?)))
     }
+
+    /// How many buckets the hashes of the set are in.
+    fn buckets(&self, py: Python<'_>) -> PyResult<usize> {
+        let parts = self.parts().map_err(|error| exception(py, error))?;
+        Ok(parts.n_buckets())
+    }
+
+    /// Counts a shard for the report, unless that is done; returns whether it was.
+    fn count(&self, py: Python<'_>, shard: usize, work: Work) -> PyResult<bool> {
+        let parts = self.parts().map_err(|error| exception(py, error))?;
+        work.run(py, move |reporter| parts.part(shard, reporter))
+    }
+
+    /// Compares the hashes of a bucket for the report, unless that is done; returns whether it was.
+    fn compare(&self, py: Python<'_>, bucket: usize, work: Work) -> PyResult<bool> {
+        let parts = self.parts().map_err(|error| exception(py, error))?;
+        work.run(py, move |reporter| parts.bucket(bucket, reporter))
+    }
+
+    /// The report of the whole set as JSON.
+    fn stats(&self, py: Python<'_>, work: Work) -> PyResult<String> {
+        let parts = self.parts().map_err(|error| exception(py, error))?;
+        work.run(py, move |reporter| Ok(json(&parts.report(reporter)?)))
+    }
 }
 
 /// How a set is cut into shards.
@@ -82,4 +114,65 @@ pub fn plan(
         scale::plan(&options, &folder, overwrite, &cli::program(), reporter)
     })
     .map(PlanHandle::new)
+}
+
+/// The shards of a set that is whole, to be read one at a time.
+#[pyclass(frozen, module = "goldilocks_cbt._native")]
+pub struct ShardsHandle {
+    shards: Arc<Shards>,
+}
+
+#[pymethods]
+impl ShardsHandle {
+    /// The shards in a folder.
+    #[staticmethod]
+    fn open(py: Python<'_>, folder: PathBuf) -> PyResult<Self> {
+        let open = move |_: &dyn goldilocks::Reporter| {
+            Shards::find(&folder)?.ok_or_else(|| {
+                let message = format!("{}: expected a set in shards", folder.display());
+                Error::InvalidOption { what: "shards", message }
+            })
+        };
+        Ok(Self { shards: Arc::new(Work::brief().run(py, open)?) })
+    }
+
+    /// The split of each shard, in their order.
+    fn splits(&self) -> Vec<&'static str> {
+        self.shards.files().iter().map(|file| file.split.code()).collect()
+    }
+
+    /// Opens a shard, with the ids that its questions have in the whole set.
+    fn read(&self, py: Python<'_>, shard: usize, work: Work) -> PyResult<QuestionList> {
+        let shards = self.shards.clone();
+        let path = shards.file(shard).map_err(|error| exception(py, error))?.path.clone();
+        let open = move |reporter: &dyn goldilocks::Reporter| {
+            shards.open(shard, &SetOptions::default(), reporter)
+        };
+        Ok(QuestionList::new(work.run(py, open)?, toml::Table::new(), Some(path)))
+    }
+
+    /// The file for the predictions of a shard, in a folder for one model or a function of some name; and whether it is
+    /// there.
+    fn predictions(
+        &self,
+        py: Python<'_>,
+        shard: usize,
+        model: Option<&ModelHandle>,
+        answering: AnswerArgs,
+    ) -> PyResult<(PathBuf, bool)> {
+        let options = answering.options(py)?;
+        let AnswerArgs { name, out, overwrite, .. } = answering;
+        let (shards, model) = (self.shards.clone(), model.map(ModelHandle::parts));
+        Work::brief().run(py, move |_| {
+            let set = shards.identity().to_owned();
+            let from = match model {
+                Some((_, manifest)) => AnswerProvenance::new(&manifest.provenance, set, &options),
+                None => AnswerProvenance::of_function(&name, set, &options),
+            };
+            let folder = out.unwrap_or_default();
+            let path = AnswerFolder::open(&folder, &from, overwrite)?.file(shards.file(shard)?);
+            let is_there = fs::exists(&path).map_err(Error::io(&path))?;
+            Ok((path, is_there))
+        })
+    }
 }

@@ -30,7 +30,7 @@ from goldilocks_cbt._models import Explanation, Model, Server, answer, load, mod
 from goldilocks_cbt._native import Question
 from goldilocks_cbt._predictions import Predictions, read_predictions
 from goldilocks_cbt._questions import Books, Questions, build, open, read_books
-from goldilocks_cbt._shards import Plan, Shard, plan
+from goldilocks_cbt._shards import Plan, Shard, Shards, plan
 from goldilocks_cbt._texts import Word, convert, reproduce, tag
 
 __version__: str = _native.version
@@ -55,6 +55,7 @@ __all__ = [
     "Questions",
     "Server",
     "Shard",
+    "Shards",
     "Word",
     "answer",
     "build",

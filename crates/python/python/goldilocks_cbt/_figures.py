@@ -12,7 +12,7 @@ from goldilocks_cbt import _native
 from goldilocks_cbt._models import _native_of
 from goldilocks_cbt._predictions import Predictions
 from goldilocks_cbt._questions import Questions
-from goldilocks_cbt._work import Names, Progress, thousands, which, work
+from goldilocks_cbt._work import Names, Path, Progress, thousands, which, work
 
 _TITLES = {
     "NE": "Named Entities",
@@ -134,13 +134,16 @@ def _list(predictions: Any) -> list[_native.PredictionList]:
 
 
 def evaluate(
-    predictions: Predictions | Iterable[Predictions],
-    questions: Questions | None = None,
+    predictions: Predictions | Iterable[Predictions] | Path,
+    questions: Questions | Path | None = None,
     *,
     split: Names = None,
     word_class: str | None = None,
 ) -> Evaluation:
     """Accuracy of each class with its 95 % interval. With `questions`, each of them must be answered once.
+
+    A path of predictions, with the path of their questions if these are to be checked, may be a folder with a file for
+    each shard of a set: they are read one at a time.
 
     >>> import goldilocks_cbt as gl
     >>> questions = gl.build(seed=1)
@@ -148,6 +151,14 @@ def evaluate(
     >>> round(gl.evaluate(predictions, questions, split="valid")["V"].accuracy, 3)
     0.517
     """
+    if isinstance(predictions, (str, os.PathLike)):
+        if isinstance(questions, Questions):
+            raise TypeError("questions: expected a path, as the predictions are one, found Questions")
+        path = None if questions is None else os.fspath(questions)
+        text = _native.evaluate_path(os.fspath(predictions), path, which(split, word_class), work())
+        return Evaluation([table for tables in json.loads(text) for table in tables])
+    if isinstance(questions, (str, os.PathLike)):
+        raise TypeError("questions: expected Questions, as the predictions are no path")
     against = None if questions is None else _native_of(questions)
     text = _native.evaluate(_list(predictions), against, which(split, word_class), work())
     return Evaluation([table for tables in json.loads(text) for table in tables])

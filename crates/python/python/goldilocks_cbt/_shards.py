@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from goldilocks_cbt import _native
-from goldilocks_cbt._questions import building
-from goldilocks_cbt._work import Path, Progress, work
+from goldilocks_cbt._models import Model, Server, answer
+from goldilocks_cbt._questions import Questions, building
+from goldilocks_cbt._work import Controls, Names, Path, Progress, answering, names, work
 
 
 class Shard(NamedTuple):
@@ -53,11 +54,103 @@ class Plan:
         merged: dict[str, Any] = json.loads(self._native.merge(work(progress, threads)))
         return merged
 
+    @property
+    def buckets(self) -> int:
+        """How many parts the text and the questions of all shards are compared in, by their hashes."""
+        return self._native.buckets()
+
+    def count(self, shard: int, *, progress: Progress = None, threads: int | None = None) -> None:
+        """Counts a shard of the merged set for `stats`, unless that is done. Any worker may count any shard."""
+        self._native.count(shard, work(progress, threads))
+
+    def compare(self, bucket: int, *, progress: Progress = None, threads: int | None = None) -> None:
+        """Compares a bucket for `stats`, unless that is done, when all shards are counted."""
+        self._native.compare(bucket, work(progress, threads))
+
+    def stats(self, *, progress: Progress = None, threads: int | None = None) -> dict[str, Any]:
+        """What `goldilocks_cbt.stats` says of the same set in memory, with a shard or a bucket in memory at a time.
+
+        What `count` and `compare` have not done on other machines is done here.
+        """
+        figures: dict[str, Any] = json.loads(self._native.stats(work(progress, threads)))
+        return figures
+
     def __repr__(self) -> str:
         return f"Plan({self.folder!r}, {len(self)} shards)"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Plan, (self.folder,)
+
+
+class Shards:
+    """A set in shards that is whole, one shard at a time: `shards[3]` opens one, `len` is how many there are.
+
+    Pickled shards are the path of their folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = os.path.abspath(os.fspath(folder))
+        self._native = _native.ShardsHandle.open(self.folder)
+
+    @property
+    def splits(self) -> list[str]:
+        """The split of each shard."""
+        return self._native.splits()
+
+    def of(self, split: Names) -> list[int]:
+        """The numbers of the shards of some splits."""
+        wanted = names(split, "split")
+        return [number for number, found in enumerate(self.splits) if found in wanted or not wanted]
+
+    def __len__(self) -> int:
+        return len(self.splits)
+
+    def __getitem__(self, shard: int) -> Questions:
+        if not 0 <= shard < len(self):
+            raise IndexError(f"shard {shard}: there are {len(self)}")
+        return Questions(self._native.read(shard, work()))
+
+    def answer(
+        self,
+        model: Any,
+        shard: int,
+        out: Path,
+        *,
+        batch_size: int = 64,
+        controls: Controls = None,
+        seed: int = 1,
+        name: str | None = None,
+        overwrite: bool = False,
+        threads: int | None = None,
+    ) -> str:
+        """Answers a shard into a file of the folder `out`, unless it is there; returns its path.
+
+        `model` is a `Model`, a `Server` or a function, as for `answer`. All files of the folder are of one model, which
+        for a server or a function is known by its name alone. `evaluate` reads them one by one.
+        """
+        called = name or str(getattr(model, "name", getattr(model, "__name__", type(model).__name__)))
+        how = answering(None, controls, None, seed, called, out, overwrite)
+        native = model._native if isinstance(model, Model) else None
+        path, is_there = self._native.predictions(shard, native, how)
+        if is_there:
+            return str(path)
+        questions = self[shard]
+        if not len(questions):
+            with open(path, "w"):
+                return str(path)
+        if isinstance(model, Model):
+            model.answer(questions, controls=controls, seed=seed, out=path, threads=threads)
+        elif isinstance(model, Server):
+            model.answer(questions, controls=controls, seed=seed, out=path)
+        else:
+            answer(model, questions, batch_size=batch_size, controls=controls, seed=seed, name=called, out=path)
+        return str(path)
+
+    def __repr__(self) -> str:
+        return f"Shards({self.folder!r}, {len(self)} shards)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Shards, (self.folder,)
 
 
 def plan(
