@@ -135,21 +135,23 @@ pub fn build(options: &BuildOptions, reporter: &dyn Reporter) -> Result<Build> {
 
     let (good, read): (Vec<&Source>, Vec<ReadBook>) = read.into_iter().unzip();
     read.iter().for_each(|book| book.warn_unless_prose(reporter));
-    let authors = read.iter().map(|book| book.author.clone()).collect();
+    let authors: Vec<_> = read.iter().map(|book| book.author.clone()).collect();
     let (questions, mut books): (Vec<BookQuestions>, Vec<BuiltBook>) =
         read.into_iter().map(|book| (book.questions, book.line)).unzip();
     let copies = during(reporter, "compare", "text that books share", || near_copies(&questions));
-    let splits = match &given {
+    let names: Vec<String> = books.iter().map(|book| book.name.clone()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let splits: Vec<Split> = match &given {
         Some(given) => sources
             .iter()
             .zip(given)
             .filter(|(source, _)| good.iter().any(|kept| std::ptr::eq(*kept, *source)))
             .map(|(_, &split)| split)
             .collect(),
-        None => options.draw(&books, authors, &copies, reporter),
+        None => options.draw(&names, &authors, &copies, reporter),
     };
+    warn_of_shared_text(&names, &splits, &copies, reporter);
     books.iter_mut().zip(&splits).for_each(|(book, &split)| book.split = split);
-    warn_of_shared_text(&books, &copies, reporter);
     let questions =
         questions.into_iter().zip(splits).map(|(book, split)| book.in_split(split)).collect();
 
@@ -209,10 +211,16 @@ fn without_bad<'s>(
     Ok(good)
 }
 
-fn warn_of_shared_text(books: &[BuiltBook], copies: &[NearCopy], reporter: &dyn Reporter) {
-    let is_leak = |pair: &&NearCopy| books[pair.book].split != books[pair.other].split;
+/// Warns of near-copies in several splits.
+pub(crate) fn warn_of_shared_text(
+    names: &[&str],
+    splits: &[Split],
+    copies: &[NearCopy],
+    reporter: &dyn Reporter,
+) {
+    let is_leak = |pair: &&NearCopy| splits[pair.book] != splits[pair.other];
     let Some(first) = copies.iter().find(is_leak) else { return };
-    let named = |book: usize| (books[book].name.clone(), books[book].split);
+    let named = |book: usize| (names[book].to_owned(), splits[book]);
     reporter.report(Event::Warning(Warning::SharedText {
         n_pairs: copies.iter().filter(is_leak).count(),
         book: named(first.book),
@@ -309,7 +317,7 @@ impl BuildOptions {
     }
 
     /// The splits that are not drawn: those of the options, of the tales or of the books' names.
-    fn given_splits(&self, sources: &[Source]) -> Result<Option<Vec<Split>>> {
+    pub(crate) fn given_splits(&self, sources: &[Source]) -> Result<Option<Vec<Split>>> {
         let file = match &self.splits {
             Some(file) => file.clone(),
             None if self.is_of_tales() => {
@@ -321,33 +329,21 @@ impl BuildOptions {
         Ok(Some(splits.collect::<Result<_, _>>()?))
     }
 
-    /// The split of each book from the names alone: no text is read, so near-copies are not looked for.
-    pub(crate) fn splits_by_name(&self, sources: &[Source]) -> Result<Vec<Split>> {
-        if let Some(splits) = self.given_splits(sources)? {
-            return Ok(splits);
-        }
-        let names: Vec<String> = sources.iter().map(Source::name).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let alone: Vec<usize> = (0..names.len()).collect();
-        Ok(draw_splits_of_groups(&names, &alone, self.shares, self.seed))
-    }
-
     /// Draws the split of each book.
-    fn draw(
+    pub(crate) fn draw(
         &self,
-        books: &[BuiltBook],
-        authors: Vec<Option<String>>,
+        names: &[&str],
+        authors: &[Option<String>],
         copies: &[NearCopy],
         reporter: &dyn Reporter,
     ) -> Vec<Split> {
         let n_unknown = authors.iter().filter(|author| author.is_none()).count();
         if self.by_author && n_unknown > 0 {
-            let warning = Warning::NoAuthor { n: n_unknown, of: books.len() };
+            let warning = Warning::NoAuthor { n: n_unknown, of: names.len() };
             reporter.report(Event::Warning(warning));
         }
-        let names: Vec<&str> = books.iter().map(|book| book.name.as_str()).collect();
-        let groups = groups(books.len(), &authors, copies);
-        draw_splits_of_groups(&names, &groups, self.shares, self.seed)
+        let groups = groups(names.len(), authors, copies);
+        draw_splits_of_groups(names, &groups, self.shares, self.seed)
     }
 }
 

@@ -74,10 +74,15 @@ def at_work(of: int) -> list[int]:
 
 
 @POSIX
-def test_ray(one_machine: Path, tmp_path: Path) -> None:
+def test_ray(one_machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ray = pytest.importorskip("ray", reason="RAY WAS NOT TRIED: it is not installed")
     glr = pytest.importorskip("goldilocks_cbt.ray")
+    # A token would be written into the home folder.
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     killed: list[int] = []
+
+    def longest(batch: list[gl.Question]) -> list[list[int]]:
+        return [[len(candidate) for candidate in question.candidates] for question in batch]
 
     def kill() -> None:
         end = time.monotonic() + 60
@@ -106,10 +111,6 @@ def test_ray(one_machine: Path, tmp_path: Path) -> None:
     assert gl.evaluate(tmp_path / "longest", plan.folder)["all"].n == 1200
 
 
-def longest(batch: list[gl.Question]) -> list[list[int]]:
-    return [[len(candidate) for candidate in question.candidates] for question in batch]
-
-
 # The tasks of Sail without a cluster of Kubernetes are threads of one process: a kill takes all of them, and the driver.
 ON_SAIL = textwrap.dedent(
     """
@@ -136,7 +137,9 @@ def test_spark_on_sail(one_machine: Path, tmp_path: Path) -> None:
     pytest.importorskip("pysail", reason="SPARK WAS NOT TRIED: pysail is not installed")
     pytest.importorskip("pyspark", reason="SPARK WAS NOT TRIED: pyspark is not installed")
     plan = planned(tmp_path / "set")
-    command = [sys.executable, "-c", ON_SAIL, tmp_path, one_machine, *METHODS]
+    # PySpark wants a program in a file.
+    (tmp_path / "job.py").write_text(ON_SAIL)
+    command = [sys.executable, tmp_path / "job.py", tmp_path, one_machine, *METHODS]
     receipts = tmp_path / "set" / "receipts"
     job = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     end = time.monotonic() + 60

@@ -22,8 +22,8 @@ mod transform;
 pub use base::{Selection, Split, WordClass};
 pub use build::{
     Blank, BookQuestions, BuildOutput, Builder, CandidateOrder, Complement, Counts, FillUp,
-    NEAR_COPY, NearCopy, RepeatedWords, Rules, Shortfall, SplitFile, SplitShares, draw_splits,
-    draw_splits_of_groups, hash_split, near_copies, near_copies_of,
+    NEAR_COPY, NearCopy, RepeatedWords, Rules, Sampler, Shortfall, SplitFile, SplitShares,
+    draw_splits, draw_splits_of_groups, hash_split, near_copies, near_copies_of,
 };
 pub use error::{Error, LineError, Location, Result};
 pub use explanation::{Explanation, Span};

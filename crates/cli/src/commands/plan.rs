@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use goldilocks::BuildOptions;
+use goldilocks::questions::Counts;
+use goldilocks::report::paper::CBT_QUESTIONS;
 use goldilocks::scale::{self, Plan, PlanOptions, ShardOutcome};
 
 use super::build::{BookArgs, counts_table};
@@ -23,6 +26,13 @@ pub struct Options {
     /// The most bytes of books in a shard, perhaps with K, M or G
     #[arg(long, value_name = "BYTES", default_value = "32M", value_parser = bytes)]
     shard_bytes: u64,
+    /// Keep at most as many questions of each class as the released CBT has, drawn when the shards are merged
+    /// [default: all]
+    #[arg(long, value_name = "SET", value_parser = ["cbt"])]
+    counts: Option<String>,
+    /// Keep all books of an author in one split
+    #[arg(long, value_name = "WHOM", value_parser = ["author"], conflicts_with_all = ["splits", "split_by"])]
+    by: Option<String>,
     /// How splits are chosen where no file gives them: drawn, or by a hash of each name, so that a book that joins later
     /// moves no other
     #[arg(long, value_name = "HOW", default_value = "draw", value_parser = ["draw", "hash"], conflicts_with = "splits")]
@@ -59,8 +69,12 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         let message = "expected files, which workers can read, found standard input".to_owned();
         return Err(CliError::Setting { what: "book", message }.into());
     }
+    let counts = match options.counts {
+        Some(_) => Counts::AtMost(CBT_QUESTIONS),
+        None => Counts::All,
+    };
     let planning = PlanOptions {
-        build: options.books.options()?,
+        build: BuildOptions { counts, by_author: options.by.is_some(), ..options.books.options()? },
         splits_by_hash: options.split_by == "hash",
         shard_bytes: options.shard_bytes,
     };

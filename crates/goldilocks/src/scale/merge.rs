@@ -1,12 +1,13 @@
-//! Shards that are all built → one set: checked, identical questions numbered, counted.
+//! Shards that are all built → one set: checked, thinned out, identical questions numbered, counted.
 
 use std::collections::HashMap;
 use std::io::Write;
 
-use questions::{Split, WordClass, parquet};
+use questions::{Counts, Split, WordClass, parquet};
 use serde::{Deserialize, Serialize};
 
 use super::receipt::{FOLDER, build_missing};
+use super::thin::thin;
 use super::{Plan, Receipt, Shard, ShardBook, files};
 use crate::progress::{check_cancelled, during};
 use crate::{Error, Program, Reporter, Result};
@@ -58,7 +59,7 @@ struct Line<'a> {
     book: &'a ShardBook,
 }
 
-/// Completes a set: checks every shard, numbers identical questions, writes the table of books and, last,
+/// Completes a set: checks every shard, drops the questions that the plan has no room for, numbers identical ones, writes the table of books and, last,
 /// [`MERGED`]. To merge again does no harm.
 ///
 /// # Errors
@@ -68,6 +69,9 @@ pub fn merge(plan: &Plan, program: &Program, reporter: &dyn Reporter) -> Result<
     let mut receipts = receipts?;
     for folder in [questions::shards::FOLDER, FOLDER] {
         files::remove_partial(&plan.folder().join(folder))?;
+    }
+    if plan.counts() != Counts::All {
+        thin(plan, &mut receipts, reporter)?;
     }
     let mut twins = 0;
     for split in Split::ALL {
@@ -91,10 +95,9 @@ pub fn merge(plan: &Plan, program: &Program, reporter: &dyn Reporter) -> Result<
     let mut counts = [[0; WordClass::ALL.len()]; Split::ALL.len()];
     let mut sums = String::new();
     for (shard, receipt) in plan.shards().iter().zip(&receipts) {
-        for book in &receipt.books {
-            let of_split = &mut counts[shard.split as usize];
-            of_split.iter_mut().zip(book.questions).for_each(|(sum, n)| *sum += n);
-        }
+        let kept = receipt.kept.unwrap_or_else(|| receipt.found());
+        let of_split = &mut counts[shard.split as usize];
+        of_split.iter_mut().zip(kept).for_each(|(sum, n)| *sum += n);
         sums += &format!("{}  {}\n", receipt.sha256, receipt.file);
     }
     let merged = MergedSet {

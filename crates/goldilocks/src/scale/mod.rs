@@ -14,6 +14,8 @@ mod plan;
 mod receipt;
 mod shard;
 mod shards;
+mod survey;
+mod thin;
 
 pub use merge::{MERGED, MergedSet, merge};
 pub use parts::SetParts;

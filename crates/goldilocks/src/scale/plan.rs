@@ -4,17 +4,15 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use corpus::Book;
 use corpus::tales::TALES;
 use questions::{Counts, Rules, Split, hash_split, shards};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::files;
+use super::survey::{Survey, survey};
 use crate::books::Source;
-use crate::build::is_bad_book;
-use crate::progress::check_cancelled;
-use crate::{BuildOptions, Error, Event, Program, Reporter, Result, Warning};
+use crate::build::warn_of_shared_text;
+use crate::{BuildOptions, Error, Program, Reporter, Result};
 
 /// The file of a plan.
 pub const PLAN: &str = "plan.toml";
@@ -25,7 +23,8 @@ const FORMAT: u32 = 1;
 /// Options of [`plan()`].
 #[derive(Clone, Debug)]
 pub struct PlanOptions {
-    /// The books and how they are read. Bad ones are left out before splits are drawn, if they are to be skipped.
+    /// The books and how they are read. Bad ones are left out before splits are drawn, if they are to be skipped; what
+    /// is more than `counts` is dropped when the shards are merged.
     pub build: BuildOptions,
     /// Whether the split of each book follows from its name and the seed alone.
     pub splits_by_hash: bool,
@@ -62,7 +61,13 @@ struct Header {
     shard_bytes: u64,
     /// The SHA-256 of the table of books.
     books: String,
+    #[serde(default, skip_serializing_if = "is_all")]
+    counts: Counts,
     rules: Rules,
+}
+
+fn is_all(counts: &Counts) -> bool {
+    *counts == Counts::All
 }
 
 /// A set in shards that is to be built.
@@ -98,12 +103,8 @@ pub fn plan(
     program: &Program,
     reporter: &dyn Reporter,
 ) -> Result<Plan> {
-    if options.build.counts != Counts::All
-        || !options.build.texts.is_empty()
-        || options.build.by_author
-    {
-        let message =
-            "expected all questions of books in files, in splits by their names".to_owned();
+    if !options.build.texts.is_empty() {
+        let message = "expected books in files, which workers can read".to_owned();
         return Err(Error::InvalidOption { what: "plan", message });
     }
     let books = options.books(reporter)?;
@@ -115,7 +116,7 @@ pub fn plan(
         written.map_err(Error::io(book.path.clone().unwrap_or_default()))?;
         table.push(b'\n');
     }
-    let BuildOptions { seed, as_released, tagged, rules, .. } = &options.build;
+    let BuildOptions { seed, as_released, tagged, rules, counts, .. } = &options.build;
     let header = Header {
         format: FORMAT,
         program: program.to_string(),
@@ -125,6 +126,7 @@ pub fn plan(
         shards: books.last().map_or(0, |book| book.shard + 1),
         shard_bytes: options.shard_bytes,
         books: base::hash::sha256(&table),
+        counts: *counts,
         rules: rules.clone(),
     };
     let text = toml::to_string(&header).expect("every field has a form in TOML");
@@ -143,21 +145,17 @@ pub fn plan(
 impl PlanOptions {
     /// The books in the order of the set, with their shards.
     fn books(&self, reporter: &dyn Reporter) -> Result<Vec<PlannedBook>> {
-        let sources = self.without_bad(self.build.sources()?, reporter)?;
-        let splits = match self.splits_by_hash {
-            true => sources.iter().map(|book| hash_split(&book.name(), self.build.seed)).collect(),
-            false => self.build.splits_by_name(&sources)?,
-        };
+        let sources = self.build.sources()?;
+        let (sources, splits) = self.splits(sources, reporter)?;
         let mut books = Vec::new();
         for (source, split) in sources.iter().zip(splits) {
-            let (path, bytes) = match source {
+            let path = match source {
                 Source::File(path) | Source::NamedFile { path, .. } | Source::Tagged(path) => {
-                    let bytes = fs::metadata(path).map_err(Error::io(path))?.len();
-                    (Some(std::path::absolute(path).map_err(Error::io(path))?), bytes)
+                    Some(std::path::absolute(path).map_err(Error::io(path))?)
                 }
-                Source::Tale(tale) => (None, tale.text.len() as u64),
-                Source::Text(book) => (None, book.text.len() as u64),
+                Source::Tale(_) | Source::Text(_) => None,
             };
+            let bytes = n_bytes(source)?;
             books.push(PlannedBook { shard: 0, split, name: source.name(), path, bytes });
         }
         books.sort_by(|a, b| (a.split, &a.name).cmp(&(b.split, &b.name)));
@@ -187,62 +185,47 @@ impl PlanOptions {
         }
     }
 
-    /// The books that can be read and are long enough, if others are to be left out.
-    fn without_bad(&self, sources: Vec<Source>, reporter: &dyn Reporter) -> Result<Vec<Source>> {
-        if !self.build.skip_bad {
-            return Ok(sources);
-        }
-        let of = sources.len();
-        reporter.report(Event::Begin { stage: "survey", what: String::new(), steps: Some(of) });
-        let survey = |source: Source| {
-            check_cancelled(reporter)?;
-            let result = self.survey(&source);
-            reporter.report(Event::Step { n: 1, what: Some(source.name()) });
-            match result {
-                Err(error) if is_bad_book(&error) => Ok(Err(error)),
-                other => other.map(|()| Ok(source)),
-            }
+    /// The books and their splits. Their text is read where splits are drawn, because near-copies belong in one split,
+    /// and where bad books are to be left out; else the names are enough.
+    fn splits(
+        &self,
+        sources: Vec<Source>,
+        reporter: &dyn Reporter,
+    ) -> Result<(Vec<Source>, Vec<Split>)> {
+        let build = &self.build;
+        let hashed = |sources: &[Source]| -> Vec<Split> {
+            sources.iter().map(|book| hash_split(&book.name(), build.seed)).collect()
         };
-        let surveyed: Vec<Result<_>> = sources.into_par_iter().map(survey).collect();
-        reporter.report(Event::End);
-        let mut good = Vec::new();
-        for result in surveyed {
-            match result? {
-                Ok(source) => good.push(source),
-                Err(error) => {
-                    let error = error.to_string();
-                    reporter.report(Event::Warning(Warning::BookSkipped { error }));
-                }
-            }
+        // A book without a split is an error before the work.
+        let given = build.given_splits(&sources)?;
+        let is_drawn = given.is_none() && !self.splits_by_hash;
+        if !(is_drawn || build.skip_bad) {
+            let splits = given.filter(|_| !self.splits_by_hash);
+            let splits = splits.unwrap_or_else(|| hashed(&sources));
+            return Ok((sources, splits));
         }
-        match of - good.len() {
-            0 => {}
-            _ if good.is_empty() => return Err(Error::NoReadableBook { n_books: of }),
-            n => reporter.report(Event::Warning(Warning::BooksSkipped { n, of })),
-        }
-        Ok(good)
+        let bytes: Vec<u64> = sources.iter().map(n_bytes).collect::<Result<_>>()?;
+        let Survey { sources, authors, copies } =
+            survey(build, sources, bytes.iter().sum(), reporter)?;
+        let names: Vec<String> = sources.iter().map(Source::name).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let splits = match (self.splits_by_hash, given) {
+            (true, _) => hashed(&sources),
+            (false, Some(_)) => build.given_splits(&sources)?.unwrap_or_default(),
+            (false, None) => build.draw(&names, &authors, &copies, reporter),
+        };
+        warn_of_shared_text(&names, &splits, &copies, reporter);
+        Ok((sources, splits))
     }
+}
 
-    fn survey(&self, source: &Source) -> Result<()> {
-        let found = match source {
-            Source::Tagged(path) => Book::read_tagged(path)?.sentences.len(),
-            _ => {
-                let (text, _) = source.text(self.build.as_released)?;
-                let tokenise = match self.build.as_released {
-                    true => corpus::tokenise,
-                    false => corpus::tokenise_paragraphs,
-                };
-                tokenise(&text).len()
-            }
-        };
-        let needed = self.build.rules.context_sentences + 1;
-        match found >= needed {
-            true => Ok(()),
-            false => {
-                let path = source.path().to_owned();
-                Err(questions::Error::TooFewSentences { path, found, needed }.into())
-            }
+fn n_bytes(source: &Source) -> Result<u64> {
+    match source {
+        Source::File(path) | Source::NamedFile { path, .. } | Source::Tagged(path) => {
+            Ok(fs::metadata(path).map_err(Error::io(path))?.len())
         }
+        Source::Tale(tale) => Ok(tale.text.len() as u64),
+        Source::Text(book) => Ok(book.text.len() as u64),
     }
 }
 
@@ -335,6 +318,11 @@ impl Plan {
     /// The program that made the plan.
     pub(super) fn program(&self) -> &str {
         &self.header.program
+    }
+
+    /// How many questions of each class and split are kept when the shards are merged.
+    pub(super) fn counts(&self) -> Counts {
+        self.header.counts
     }
 
     /// How books become questions.

@@ -27,6 +27,9 @@ pub struct Receipt {
     pub bytes: u64,
     /// How many questions it has.
     pub rows: usize,
+    /// How many questions of each class were kept, where the plan limits them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<[usize; WordClass::ALL.len()]>,
     /// The books that the questions come from.
     pub books: Vec<ShardBook>,
 }
@@ -49,6 +52,15 @@ pub struct ShardBook {
 }
 
 impl Receipt {
+    /// How many questions of each class the books of the shard have.
+    pub fn found(&self) -> [usize; WordClass::ALL.len()] {
+        let mut found = [0; WordClass::ALL.len()];
+        for book in &self.books {
+            found.iter_mut().zip(book.questions).for_each(|(sum, n)| *sum += n);
+        }
+        found
+    }
+
     fn path(folder: &Path, shard: &Shard) -> PathBuf {
         folder.join(FOLDER).join(format!("{:05}.toml", shard.number))
     }

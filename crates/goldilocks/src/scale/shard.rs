@@ -100,7 +100,7 @@ fn write(plan: &Plan, shard: &Shard, reporter: &dyn Reporter) -> Result<Receipt>
     })?;
     reporter.report(Event::End);
     let plan = plan.hash().to_owned();
-    Ok(Receipt { plan, file: shard.file.clone(), sha256, bytes, rows, books: lines })
+    Ok(Receipt { plan, file: shard.file.clone(), sha256, bytes, rows, kept: None, books: lines })
 }
 
 fn read(

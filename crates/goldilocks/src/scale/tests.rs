@@ -208,3 +208,69 @@ fn the_figures_of_shards_are_made_in_parts_by_any_worker() {
     let refused = parts.report(&|_| ());
     assert!(matches!(&refused, Err(Error::OtherBook { path }) if *path == tale), "{refused:?}");
 }
+
+#[test]
+fn as_many_questions_are_kept_as_one_machine_keeps_and_the_same_ones() {
+    let counts = questions::Counts::AtMost([[300, 200, 100, 5000], [20; 4], [1, 0, 30, 1000]]);
+    let build_options = BuildOptions { counts, ..BuildOptions::default() };
+    let one = build(&build_options, &|_| ()).unwrap().set;
+    let folder = tempfile::tempdir().unwrap();
+    let set = folder.path().join("set");
+    let options = PlanOptions { build: build_options, splits_by_hash: false, shard_bytes: 40_000 };
+    let plan = plan(&options, &set, false, &program(), &|_| ()).unwrap();
+    let n = plan.shards().len();
+    (0..n).for_each(|number| _ = built(&plan, number));
+    let warnings = std::sync::Mutex::new(Vec::new());
+    let report = |event| {
+        if let crate::Event::Warning(warning) = event {
+            warnings.lock().unwrap().push(warning.to_string());
+        }
+    };
+    let merged = merge(&plan, &program(), &report).unwrap();
+    assert_eq!(warnings.into_inner().unwrap().len(), 2, "prepositions of train and test");
+    assert_eq!(merged.counts[1], [20; 4]);
+    let opened = || QuestionSet::open(&set, &OpenOptions::default()).unwrap().0;
+    assert_eq!((opened().all_ids(), merged.questions), (one.all_ids(), one.len()));
+    // Again, and after a shard is built anew: the same.
+    let before = hashes(&set);
+    assert!((0..n).all(|number| built(&plan, number).was_there));
+    assert_eq!(merge(&plan, &program(), &|_| ()).unwrap(), merged);
+    assert!(!build_shard(&plan, 1, true, &program(), &|_| ()).unwrap().was_there);
+    assert!(hashes(&set) != before);
+    assert_eq!(merge(&plan, &program(), &|_| ()).unwrap(), merged);
+    assert_eq!(hashes(&set), before);
+    assert_eq!(stats_of_shards(&set, &program(), &|_| ()).unwrap(), stats(&one, &|_| ()));
+}
+
+#[test]
+fn splits_are_drawn_as_one_machine_draws_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let books = folder.path().join("books");
+    fs::create_dir(&books).unwrap();
+    for (number, tale) in corpus::tales::TALES[..6].iter().enumerate() {
+        let author = ["Ann", "Bob", "Cy"][number % 3];
+        fs::write(books.join(format!("{author}___{number}.txt")), tale.text).unwrap();
+    }
+    // A book of which the half is in another.
+    let text = corpus::tales::TALES[4].text;
+    let (start, _) = text.char_indices().nth(text.chars().count() / 2).unwrap();
+    fs::write(books.join("Dee___half.txt"), &text[start..]).unwrap();
+    for (seed, by_author) in [(1, false), (2, false), (3, true)] {
+        let build_options =
+            BuildOptions { books: vec![books.clone()], seed, by_author, ..BuildOptions::default() };
+        let built = build(&build_options, &|_| ()).unwrap();
+        let options =
+            PlanOptions { build: build_options, splits_by_hash: false, shard_bytes: 1 << 30 };
+        let set = folder.path().join(format!("set {seed}"));
+        let plan = plan(&options, &set, false, &program(), &|_| ()).unwrap();
+        let planned: BTreeMap<_, _> =
+            plan.all_books().iter().map(|book| (book.name.clone(), book.split)).collect();
+        let expected: BTreeMap<_, _> =
+            built.books.iter().map(|book| (book.name.clone(), book.split)).collect();
+        assert_eq!(planned, expected);
+        assert_eq!(planned["Dee___half"], planned["Bob___4"], "a near-copy");
+        if by_author {
+            assert_eq!(planned["Ann___0"], planned["Ann___3"]);
+        }
+    }
+}

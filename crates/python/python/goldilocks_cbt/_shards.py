@@ -162,9 +162,11 @@ def plan(
     like: str | None = None,
     seed: int = 1,
     rules: Mapping[str, Any] | None = None,
+    counts: str | None = None,
     splits: Any = None,
     valid: float = 0.1,
     test: float = 0.1,
+    by: str | None = None,
     tagged: bool = False,
     skip_bad: bool = False,
     overwrite: bool = False,
@@ -173,7 +175,9 @@ def plan(
 ) -> Plan:
     """Plans a set in shards in a folder; each has books of at most `shard_bytes`. `None` for books: the tales.
 
-    With `split_by="hash"` a book's split follows from its name and the seed alone; else splits are drawn.
+    With `split_by="hash"` a book's split follows from its name and the seed alone; else splits are drawn as `build`
+    draws them, which takes a look at each book. `counts="cbt"` keeps as many questions as the released set has, when the
+    shards are merged.
 
     >>> import goldilocks_cbt as gl, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -197,6 +201,8 @@ def plan(
         test=test,
         tagged=tagged,
         skip_bad=skip_bad,
+        counts=counts,
+        by=by,
     )
     planning = {
         "folder": os.fspath(folder),

@@ -49,7 +49,8 @@ impl Counts {
 
 /// Keeps a number of questions out of those that pass by, each with the same chance, in their order.
 /// (Knuth, The Art of Computer Programming, vol. 2, 3.4.2, Algorithm S.)
-pub(crate) struct Sampler {
+#[derive(Clone, Debug)]
+pub struct Sampler {
     random: ChaCha8Rng,
     passing: usize,
     wanted: usize,
@@ -57,14 +58,14 @@ pub(crate) struct Sampler {
 
 impl Sampler {
     /// For the `n` questions of a class and split that will pass by.
-    pub(crate) fn new(n: usize, counts: Counts, seed: u64, split: Split, class: WordClass) -> Self {
+    pub fn new(n: usize, counts: Counts, seed: u64, split: Split, class: WordClass) -> Self {
         let random = generator(seed, Use::Counts, &[split.code(), class.code()]);
         let wanted = counts.limit(split, class).map_or(n, |limit| limit.min(n));
         Self { random, passing: n, wanted }
     }
 
     /// Whether to keep the next question.
-    pub(crate) fn keep(&mut self) -> bool {
+    pub fn keep(&mut self) -> bool {
         let keep =
             self.wanted == self.passing || self.random.random_range(0..self.passing) < self.wanted;
         self.passing -= 1;
