@@ -28,14 +28,14 @@ def test_a_causal_model_of_transformers(few: gl.Questions, tmp_path: Path) -> No
     pytest.importorskip("torch", reason="THE TRANSFORMERS EXAMPLE DID NOT RUN: torch is not installed")
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-    # A model of one layer and words of one letter: only that it runs.
+    # A model of one layer and words of one letter, whose contexts hold the query: only that it runs.
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     tokenizer.train_from_iterator([], trainers.BpeTrainer(vocab_size=300, initial_alphabet=alphabet))
-    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64)
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=1024)
     fast.save_pretrained(tmp_path / "tiny")
-    config = transformers.GPT2Config(vocab_size=300, n_positions=64, n_embd=16, n_layer=1, n_head=2)
+    config = transformers.GPT2Config(vocab_size=300, bos_token_id=0, eos_token_id=0, n_positions=1024, n_embd=16, n_layer=1, n_head=2)
     transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path / "tiny")
     example = runpy.run_path(str(EXAMPLES / "transformers_scorer.py"))
     predictions = gl.answer(example["Scorer"](tmp_path / "tiny"), few[:3], batch_size=2)

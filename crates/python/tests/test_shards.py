@@ -5,6 +5,7 @@ from pathlib import Path
 
 import goldilocks_cbt as gl
 import pytest
+from conftest import longest
 
 
 @pytest.fixture(scope="session")
@@ -32,6 +33,45 @@ def test_a_shard_is_built_once(plan: gl.Plan, tmp_path: Path) -> None:
     replaced = other.build(1, overwrite=True)
     assert not replaced["was_there"] and replaced["sha256"] == first["sha256"]
     plan.merge()
+
+
+def test_shards_are_answered_and_counted_one_by_one(plan: gl.Plan, tales: gl.Questions, tmp_path: Path) -> None:
+    shards = pickle.loads(pickle.dumps(gl.Shards(plan.folder)))
+    assert shards.splits == [shard.split for shard in plan.shards]
+    assert [q.id for number in range(len(shards)) for q in shards[number]] == [q.id for q in tales]
+    model = gl.train("word-distance", tales)
+    files = [shards.answer(model, number, tmp_path / "answers") for number in shards.of(["valid", "test"])]
+    whole = model.answer(tales, split=["valid", "test"], out=tmp_path / "whole.jsonl")
+    assert b"".join(Path(file).read_bytes() for file in files) == (tmp_path / "whole.jsonl").read_bytes()
+    evaluation = gl.evaluate(tmp_path / "answers", plan.folder, split="test")
+    assert evaluation["all"] == gl.evaluate(whole, tales, split="test")["all"]
+    # One folder is of one model.
+    with pytest.raises(FileExistsError):
+        shards.answer(longest, 0, tmp_path / "answers")
+    assert shards.answer(longest, 0, tmp_path / "answers", overwrite=True).endswith("train-00000-of-00004.jsonl")
+    assert not Path(files[0]).exists()
+    in_memory, by_shard = gl.stats(tales), plan.stats()
+    assert by_shard["statistics"] == in_memory["statistics"] and by_shard["leaks"] == in_memory["leaks"]
+
+
+def test_what_is_no_set_in_shards_is_refused(plan: gl.Plan, tales: gl.Questions, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="expected a set in shards"):
+        gl.Shards(tmp_path)
+    unmerged = gl.plan(None, tmp_path / "set")
+    for fails in (lambda: gl.Shards(unmerged.folder), unmerged.stats):
+        with pytest.raises(ValueError, match="its shards are not merged"):
+            fails()
+    shards = gl.Shards(plan.folder)
+    with pytest.raises(IndexError, match="shard 99"):
+        shards[99]
+    with pytest.raises(ValueError, match="expected 0 to"):
+        plan.compare(plan.buckets)
+    with pytest.raises(ValueError, match="no predictions of shards"):
+        gl.evaluate(tmp_path)
+    with pytest.raises(TypeError, match="expected a path"):
+        gl.evaluate(tmp_path, tales)
+    with pytest.raises(TypeError, match="expected Questions"):
+        gl.evaluate(gl.answer(longest, tales[:9]), plan.folder)
 
 
 def test_wrong_plans_are_refused(plan: gl.Plan, tmp_path: Path) -> None:
