@@ -1,11 +1,7 @@
 //! [`HeldOut`]: the books of some splits, by their 8-grams: what a text must not share that is learnt from besides
 //! the set. One text after the other is compared, so any amount of text can be.
 
-use std::hash::BuildHasher;
-
-use foldhash::quality::FixedState;
-
-use crate::inspect::{Overlap, shared_ngrams};
+use crate::inspect::{Overlap, ngrams_of_text};
 use crate::{QuestionSet, Split};
 
 /// The 8-grams of held-out books, as [`crate::Leaks`] counts them.
@@ -31,7 +27,7 @@ impl HeldOut {
         for book in set.books().iter().filter(|book| is_wanted(book.split)) {
             let sentences = book.sentences.clone().map(|sentence| set.sentence(sentence));
             let words = sentences.flatten().map(|&word| set.vocabulary().word(word));
-            let of_book = distinct(words);
+            let of_book = ngrams_of_text(words);
             let (name, split, n_ngrams) = (book.name.clone(), book.split, of_book.len());
             ngrams.extend(of_book.into_iter().map(|ngram| (ngram, books.len() as u32)));
             books.push(Book { name, split, n_ngrams });
@@ -52,7 +48,7 @@ impl HeldOut {
         words: impl Iterator<Item = &'a str>,
         least: f64,
     ) -> Option<Overlap> {
-        let text = distinct(words);
+        let text = ngrams_of_text(words);
         let mut shared = vec![0; self.books.len()];
         let mut rest = &self.ngrams[..];
         for ngram in &text {
@@ -72,14 +68,6 @@ impl HeldOut {
         });
         overlaps.filter(|it| it.share >= least).max_by(|a, b| a.share.total_cmp(&b.share))
     }
-}
-
-/// The 8-grams of words without case, and without what has neither letter nor digit.
-fn distinct<'a>(words: impl Iterator<Item = &'a str>) -> Vec<u64> {
-    let hasher = FixedState::default();
-    let words = words.filter(|word| word.chars().any(char::is_alphanumeric));
-    let words: Vec<u64> = words.map(|word| hasher.hash_one(word.to_lowercase().as_str())).collect();
-    shared_ngrams::distinct(&words)
 }
 
 #[cfg(test)]
