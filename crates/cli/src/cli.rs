@@ -7,7 +7,7 @@ use crate::args::{QuietArgs, WorkArgs};
 use crate::commands::{
     answer, bench, build, build_news, combine, compare, completions, convert, evaluate, explain,
     export, fetch, lm, man, models, plan, probe, report, reproduce, serve, stats, study, tag,
-    train, train_tagger, tune,
+    train, train_tagger, try_book, tune,
 };
 use crate::interrupt::{self, OnInterrupt};
 use crate::progress::Progress;
@@ -78,6 +78,13 @@ Examples:
   goldilocks reproduce --show table-2 > own.toml        # a table of your own begins as the paper's
   goldilocks reproduce --experiment own.toml")]
     Reproduce(WithWork<reproduce::Options>),
+    /// Build the questions of one book, answer them, report
+    #[command(after_help = "\
+Examples:
+  goldilocks try alice.txt                              # the report is in alice-report
+  goldilocks try                                        # a tale of the program's own
+  goldilocks try alice.epub --models reader SmolLM2-135M -o alice")]
+    Try(WithWork<try_book::Options>),
     /// Build questions from books
     #[command(after_help = "\
 Examples:
@@ -249,6 +256,7 @@ impl Cli {
         match self.command {
             C::Reproduce(typed) => typed
                 .run(OnInterrupt::Cancel("the rows that are done are reported"), reproduce::run),
+            C::Try(typed) => typed.run(STOPS, try_book::run),
             C::Build(typed) => typed.run(STOPS, build::run),
             C::Plan(typed) => typed.run(STOPS, plan::run),
             C::Merge(typed) => typed.run(STOPS, plan::run_merge),

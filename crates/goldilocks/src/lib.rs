@@ -15,6 +15,7 @@
 //! | a language model on a server and questions → predictions | `server::LanguageModel`, with the feature `servers` |
 //! | a Transformer in Hugging Face's layout and questions → predictions | [`load_model`] and [`answer()`], with the feature `transformer` |
 //! | predictions → figures | [`evaluate()`], [`compare()`], [`combine()`], [`report()`] |
+//! | a book → its questions, answered and reported | [`try_book()`] |
 //! | all of it, for a table of the paper | [`experiments::reproduce`] |
 //! | a book → tagged words | [`tag()`] |
 //! | language models by themselves | [`lm`] |
@@ -65,6 +66,7 @@ mod tag;
 mod train;
 #[cfg(feature = "transformer")]
 mod train_reader;
+mod try_book;
 mod tune;
 
 pub use answer::{
@@ -93,6 +95,7 @@ pub use tag::{tag, train_tagger};
 pub use train::{TrainOptions, TrainedModel, load_model, train, train_to};
 #[cfg(feature = "transformer")]
 pub use train_reader::{READER, READER_SETTINGS, ReaderOptions, ReaderRun, train_reader};
+pub use try_book::{Tried, TryOptions, try_book};
 pub use tune::{Trial, TrialOutcome, TuneOptions, Tuning, tune};
 
 pub use ::report;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ::report::language_models::{self, LanguageModelRow};
-use ::report::{Provenance, Report, Row, Run, Source, TableKind};
+use ::report::{ExplainedQuestion, Provenance, Report, Row, Run, Source, TableKind};
 use base::Selection;
 use evaluation::{Predictions, QuestionIndex};
 use questions::QuestionSet;
@@ -65,6 +65,7 @@ pub fn report(
         set: &set,
         selection: options.set.selection(),
         tables: options.tables.clone(),
+        explained: Vec::new(),
         seed: options.seed,
         program: options.program.clone(),
         date: options.date.clone(),
@@ -134,6 +135,8 @@ pub struct ReportInputs<'a> {
     pub selection: Selection,
     /// The tables to fill.
     pub tables: Vec<TableKind>,
+    /// What models looked at in some questions.
+    pub explained: Vec<ExplainedQuestion>,
     /// The seed that the predictions come from, for the notes of the table.
     pub seed: u64,
     /// The program that the notes name.
@@ -174,6 +177,7 @@ impl ReportInputs<'_> {
         let row = |(row, file): (&ReportRow, Predictions)| -> Result<Row<'_>> {
             let name = self.name_of(row);
             let label = row.label.as_deref().or_else(|| report::paper::label(name)).unwrap_or(name);
+            let is_of = |question: &&ExplainedQuestion| question.model.as_deref() == Some(name);
             let predictions = index.check(file)?;
             let runs = vec![Run { seed: self.seed, version: version.clone(), predictions }];
             Ok(Row {
@@ -183,7 +187,7 @@ impl ReportInputs<'_> {
                 settings: Vec::new(),
                 differs: None,
                 runs,
-                explained: Vec::new(),
+                explained: self.explained.iter().filter(is_of).cloned().collect(),
                 training: Vec::new(),
             })
         };

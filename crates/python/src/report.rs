@@ -58,6 +58,7 @@ pub fn report(
             source,
             selection: everything(),
             tables,
+            explained: Vec::new(),
             seed,
             program: cli::program(),
             date: cli::today(),

@@ -34,6 +34,14 @@ pub fn export(files: Files<'_>, format: NumberFormat) -> Result<Vec<(&'static st
         NumberFormat::Bf16 => ("bfloat16", None),
         NumberFormat::Int8 => ("float32", Some(json!({ "quant_method": EIGHT_BITS }))),
     };
+    // `transformers` skips a quantisation that it does not know; a type of model it refuses.
+    let model_type = match format {
+        NumberFormat::Int8 => EIGHT_BITS.to_owned(),
+        NumberFormat::F32 | NumberFormat::Bf16 => config.architecture.to_string(),
+    };
+    let architectures = json!([config.architecture.class()]);
+    written.insert("architectures".to_owned(), architectures);
+    written.insert("model_type".to_owned(), model_type.into());
     written.insert("dtype".to_owned(), dtype.into());
     written.extend(quantisation.map(|value| ("quantization_config".to_owned(), value)));
     let tokenizer_config = match files.optional(TOKENIZER_CONFIG)? {

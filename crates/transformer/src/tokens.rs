@@ -100,7 +100,7 @@ fn n_shared(one: &str, other: &str) -> usize {
 /// Where the space before a word is, some words before a place.
 fn word_before(text: &str, place: usize) -> Option<usize> {
     const WORDS: usize = 4;
-    let before = text[..text.floor_char_boundary(place)].as_bytes();
+    let before = &text.as_bytes()[..text.floor_char_boundary(place)];
     let is_start = |&at: &usize| before[at] == b' ' && before[at - 1] != b' ';
     (1..before.len()).rev().filter(is_start).nth(WORDS)
 }

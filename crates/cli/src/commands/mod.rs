@@ -25,6 +25,7 @@ pub mod study;
 pub mod tag;
 pub mod train;
 pub mod train_tagger;
+pub mod try_book;
 pub mod tune;
 mod tune_summary;
 

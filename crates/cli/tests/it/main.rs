@@ -24,4 +24,5 @@ mod shards;
 mod sources;
 mod streams;
 mod studies;
+mod try_book;
 mod webdriver;

@@ -1,21 +1,20 @@
 //! A model, or any function that scores, and questions → predictions, in memory or in a file that grows as they come.
 
 mod journal;
+mod order;
 mod provenance;
 
-use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
-use base::seeds::{Use, generator};
-use base::{WordClass, WordId};
 use evaluation::{Prediction, Predictions};
 use models::{CutContexts, Model};
 use questions::{Control, Question, QuestionSet, Split};
-use rand::seq::SliceRandom;
 
 use self::journal::Journal;
+pub(crate) use self::order::questions_of;
+use self::order::{Order, by_passage};
 pub use self::provenance::{AnswerProvenance, answered_by};
 use crate::progress::check_cancelled;
 use crate::{Error, Event, Reporter, Result, Warning};
@@ -39,6 +38,17 @@ impl Default for AnswerOptions {
     }
 }
 
+impl Answerer<'_, '_> {
+    /// The order in which the questions are answered.
+    fn order(&self, set: &QuestionSet, options: &AnswerOptions) -> Order {
+        let questions = questions_of(set, options);
+        match self {
+            Self::Model(model) if model.remembers_contexts() => by_passage(set, questions),
+            _ => Order::of_file(questions),
+        }
+    }
+}
+
 /// Scores the questions at some indices of a set, after the controls: one list per question, one finite score per
 /// candidate. For models that are not ours, such as one in another language.
 pub type ScoreFunction<'a> = dyn FnMut(&[usize]) -> Result<Vec<Vec<f64>>> + 'a;
@@ -47,30 +57,6 @@ pub type ScoreFunction<'a> = dyn FnMut(&[usize]) -> Result<Vec<Vec<f64>>> + 'a;
 enum Answerer<'a, 'f> {
     Model(&'a Arc<dyn Model>),
     Function(&'a mut ScoreFunction<'f>, NonZeroUsize),
-}
-
-impl Answerer<'_, '_> {
-    /// The questions in the order in which they are answered, and the place of each among the predictions: those about
-    /// the same passage follow each other where that helps.
-    fn questions(
-        &self,
-        set: &QuestionSet,
-        options: &AnswerOptions,
-    ) -> (Vec<(usize, String)>, Vec<usize>) {
-        let questions = questions_of(set, options);
-        let mut places: Vec<usize> = (0..questions.len()).collect();
-        if let Self::Model(model) = self
-            && model.remembers_contexts()
-        {
-            let mut first_of: HashMap<&[WordId], usize> = HashMap::new();
-            let passage_of = |(place, (index, _)): (usize, &(usize, String))| {
-                *first_of.entry(set.example(*index).question.context.words()).or_insert(place)
-            };
-            let passages: Vec<usize> = questions.iter().enumerate().map(passage_of).collect();
-            places.sort_by_key(|&place| passages[place]);
-        }
-        (places.iter().map(|&place| questions[place].clone()).collect(), places)
-    }
 }
 
 /// Answers the questions of a set.
@@ -166,7 +152,7 @@ impl<'a> AnswerFile<'a> {
         let answered = match &mut self.journal {
             None => answer_all(answerer, set, options, Resume::all(), self.reporter)?,
             Some(journal) => {
-                let done = journal.resume(provenance, &answerer.questions(set, options).0)?;
+                let done = journal.resume(provenance, &answerer.order(set, options).questions)?;
                 let resume = Resume { done, journal: Some(journal) };
                 answer_all(answerer, set, options, resume, self.reporter)?
             }
@@ -202,47 +188,6 @@ impl<'a> AnswerFile<'a> {
     }
 }
 
-/// The questions to answer, with their ids, in the order of the file.
-pub(crate) fn questions_of(set: &QuestionSet, options: &AnswerOptions) -> Vec<(usize, String)> {
-    let splits = Split::ALL.map(Some).into_iter().chain([None]);
-    let wanted = splits.filter(|split| {
-        split.is_none_or(|split| options.splits.is_empty() || options.splits.contains(&split))
-    });
-    let ids = wanted.flat_map(|split| set.ids(split)).collect();
-    match options.sample {
-        Some(n) => sampled(set, ids, n, options.seed),
-        None => ids,
-    }
-}
-
-/// At most `n` questions of each split and class, in their order.
-fn sampled(
-    set: &QuestionSet,
-    ids: Vec<(usize, String)>,
-    n: usize,
-    seed: u64,
-) -> Vec<(usize, String)> {
-    let mut places: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-    for (place, (index, _)) in ids.iter().enumerate() {
-        let example = set.example(*index);
-        places.entry((example.split, example.class)).or_default().push(place);
-    }
-    let mut kept: Vec<usize> = Vec::new();
-    for ((split, class), mut places) in places {
-        let names = [split.map_or("", Split::code), class.map_or("", WordClass::code)];
-        places.shuffle(&mut generator(seed, Use::Sample, &names));
-        kept.extend(places.into_iter().take(n));
-    }
-    kept.sort_unstable();
-    let mut kept = kept.into_iter().peekable();
-    let is_kept = |place: usize| kept.next_if_eq(&place).is_some();
-    ids.into_iter()
-        .enumerate()
-        .scan(is_kept, |is_kept, (place, id)| Some(is_kept(place).then_some(id)))
-        .flatten()
-        .collect()
-}
-
 /// Predictions of an earlier run, and the journal that the others are written to as they come.
 struct Resume<'a> {
     done: Vec<Prediction>,
@@ -264,7 +209,7 @@ fn answer_all(
     resume: Resume<'_>,
     reporter: &dyn Reporter,
 ) -> Result<Vec<Prediction>> {
-    let (questions, places) = answerer.questions(set, options);
+    let Order { questions, places } = answerer.order(set, options);
     reporter.report(Event::Begin {
         stage: "answer",
         what: String::new(),

@@ -181,3 +181,25 @@ fn the_perplexity_of_a_text_is_that_of_its_tokens_however_long_it_is() {
     assert!(found.perplexity.is_finite());
     assert!(matches!(measured("\n"), Err(crate::Error::Ngram(_))));
 }
+
+/// What `crates/reader-small/update` has put there.
+#[cfg(feature = "reader-small")]
+#[test]
+fn reader_small_is_whole_says_what_it_learnt_from_and_reads_the_tales() {
+    let bytes: usize = reader_small::FILES.iter().map(|(_, bytes)| bytes.len()).sum();
+    assert!((1 << 20..10_000_000).contains(&bytes), "{bytes} bytes");
+    let name = Path::new(super::READER_SMALL);
+    let note = super::source(name).unwrap().optional(super::NOTE).unwrap().unwrap();
+    let note: toml::Table = toml::from_str(std::str::from_utf8(&note).unwrap()).unwrap();
+    for key in ["code", "seed", "steps", "set", "books", "valid", "settings"] {
+        assert!(note.contains_key(key), "{key}");
+    }
+    let (model, manifest) = load_model(name, DeviceChoice::Cpu, &|_| ()).unwrap();
+    assert_eq!(manifest.provenance.model, super::READER_SMALL);
+    let set = questions_from_text("tale", corpus::tales::TALES[0].text, 1).unwrap();
+    let predictions = answer(&model, &set, &few(10), &|_| ()).unwrap();
+    assert!(model.cut_contexts().contexts < predictions.len() / 4, "its pieces are words");
+    let n_right = predictions.iter().filter(|row| row.is_right() == Some(true)).count();
+    // Chance is 4 of 40.
+    assert!(n_right > 20, "{n_right} of {}", predictions.len());
+}

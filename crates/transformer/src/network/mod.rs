@@ -68,7 +68,7 @@ impl Pass {
                 self.normed = picked(&self.normed, config.width, wanted);
                 places = wanted.iter().map(|&row| places[row]).collect();
             }
-            self.attend(config, layer, (&mut rows, &places), layer_cache, watch);
+            self.attend((config, layer), (&mut rows, &places), layer_cache, watch);
             self.feed_forward(config, layer, &mut rows);
         }
         cache.extend(tokens);
@@ -97,7 +97,7 @@ impl Pass {
         for (number, layer) in checkpoint.weights.layers.iter().enumerate() {
             self.keys_and_values(config, layer, &rows, &places);
             let layer_cache = cache.layer(number);
-            self.attend(config, layer, (&mut rows, &places), layer_cache, &mut |_| ());
+            self.attend((config, layer), (&mut rows, &places), layer_cache, &mut |_| ());
             self.feed_forward(config, layer, &mut rows);
         }
         self.finished(checkpoint, &rows)
@@ -119,8 +119,7 @@ impl Pass {
     /// Adds to each row what it sees; the rows are normalised already.
     fn attend(
         &mut self,
-        config: &Config,
-        layer: &Layer,
+        (config, layer): (&Config, &Layer),
         (rows, places): (&mut [f32], &[Place]),
         cache: &LayerCache,
         watch: &mut Watch<'_>,
