@@ -66,7 +66,6 @@ mod tag;
 mod train;
 #[cfg(feature = "transformer")]
 mod train_reader;
-mod try_book;
 mod tune;
 
 pub use answer::{
@@ -88,14 +87,13 @@ pub use models::Program;
 #[cfg(feature = "page")]
 pub use pages::{CatalogueOptions, catalogue};
 pub use progress::{Event, Reporter, Warning};
-pub use reporting::{ReportInputs, ReportOptions, ReportRow, report};
+pub use reporting::{ReportInputs, ReportOptions, ReportRow, Tried, TryOptions, report, try_book};
 pub use sets::SetOptions;
 pub use stats::{LEAST_SHARE, SetStatistics, stats, stats_of_shards};
 pub use tag::{tag, train_tagger};
 pub use train::{TrainOptions, TrainedModel, load_model, train, train_to};
 #[cfg(feature = "transformer")]
 pub use train_reader::{READER, READER_SETTINGS, ReaderOptions, ReaderRun, train_reader};
-pub use try_book::{Tried, TryOptions, try_book};
 pub use tune::{Trial, TrialOutcome, TuneOptions, Tuning, tune};
 
 pub use ::report;

@@ -62,18 +62,18 @@ fn it_shows_where_it_looks_reads_running_text_and_is_written_with_smaller_number
         &folder,
         "explain tiny set.txt --question 1",
         &expect![[r#"
-        exit 0
-        Question f045d78eb0482ec1
+            exit 0
+            Question (f045d78eb0482ec1)
 
-        Model     llama
-        Query     The [     ] slept.
+            Model     llama
+            Query     The [     ] slept.
 
-             .22 ████████    1  The ▸fox◂ sat. …
-             .01             2  … The ▸hen◂ ran.
+                 .22 ████████    1  The ▸fox◂ sat. …
+                 .01             2  … The ▸hen◂ ran.
 
-        Scores    hen −62.63   fox −68.77
-        Answer    hen: wrong, the answer is fox
-    "#]],
+            Scores    hen −62.63   fox −68.77
+            Answer    hen: wrong, the answer is fox
+        "#]],
     );
     fs::write(folder.path().join("text.txt"), "The fox sat .\nThe hen ran .\n").unwrap();
     let said = goldilocks(folder.path(), &["lm", "perplexity", "tiny", "text.txt"]);

@@ -11,7 +11,7 @@ use evaluation::Predictions;
 use models::{DeviceChoice, Model, Settings, Training};
 use questions::{BLANK_WORD, Counts, QuestionSet, Split, WordClass};
 
-use crate::reporting::{ReportInputs, ReportRow};
+use super::{ReportInputs, ReportRow};
 use crate::{
     AnswerOptions, BuildOptions, Error, Program, Reporter, Result, TextBook, answer, build,
     hits_and_misses, load_model,

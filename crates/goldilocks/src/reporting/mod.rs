@@ -1,5 +1,7 @@
 //! Predictions, of whatever origin → the paper's tables.
 
+mod try_book;
+
 use std::path::{Path, PathBuf};
 
 use ::report::language_models::{self, LanguageModelRow};
@@ -11,6 +13,8 @@ use questions::QuestionSet;
 use crate::progress::during;
 use crate::sets::{self, SetOptions};
 use crate::{Program, Reporter, Result};
+
+pub use try_book::{Tried, TryOptions, try_book};
 
 /// Options of [`report()`].
 #[derive(Clone, Debug)]
