@@ -38,6 +38,16 @@ impl Default for AnswerOptions {
     }
 }
 
+/// Scores the questions at some indices of a set, after the controls: one list per question, one finite score per
+/// candidate. For models that are not ours, such as one in another language.
+pub type ScoreFunction<'a> = dyn FnMut(&[usize]) -> Result<Vec<Vec<f64>>> + 'a;
+
+/// What answers: one of our models, or a function with the number of questions that it gets at a time.
+enum Answerer<'a, 'f> {
+    Model(&'a Arc<dyn Model>),
+    Function(&'a mut ScoreFunction<'f>, NonZeroUsize),
+}
+
 impl Answerer<'_, '_> {
     /// The order in which the questions are answered.
     fn order(&self, set: &QuestionSet, options: &AnswerOptions) -> Order {
@@ -47,16 +57,6 @@ impl Answerer<'_, '_> {
             _ => Order::of_file(questions),
         }
     }
-}
-
-/// Scores the questions at some indices of a set, after the controls: one list per question, one finite score per
-/// candidate. For models that are not ours, such as one in another language.
-pub type ScoreFunction<'a> = dyn FnMut(&[usize]) -> Result<Vec<Vec<f64>>> + 'a;
-
-/// What answers: one of our models, or a function with the number of questions that it gets at a time.
-enum Answerer<'a, 'f> {
-    Model(&'a Arc<dyn Model>),
-    Function(&'a mut ScoreFunction<'f>, NonZeroUsize),
 }
 
 /// Answers the questions of a set.
