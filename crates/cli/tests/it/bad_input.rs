@@ -77,7 +77,7 @@ fn a_reader_needs_a_set_or_what_was_prepared_and_books_that_are_there() {
         "train reader bears_valid.txt -o out --text novels.list",
         &expect![[r#"
         exit 1
-        error: novels.list: No such file or directory (os error 2)
+        error: novels.list: no such file or folder
         hint: check the spelling of the name
     "#]],
     );

@@ -500,11 +500,11 @@ mod tests {
         let read = |rows: &str| {
             Experiment::from_toml(Path::new("own.toml"), &format!("title = 'x'\n{rows}"))
         };
-        let rows = "[[rows]]\nfrom = 'table-2/memnn-window'\nname = 'far'\nsettings = { window = 9 }\n\
+        let rows = "[[rows]]\nfrom = 'table-2/memnn-window-candidates'\nname = 'far'\nsettings = { window = 9 }\n\
                     [[rows]]\nfrom = 'far'\nname = 'many'\nensemble = 4\nseeds = 1\n";
         let plan = read(rows).unwrap().plan(true).unwrap();
         let changed = |row: usize| plan[row].changed.iter().map(|(k, v)| format!("{k}={v}"));
-        assert_eq!(changed(0).collect::<Vec<_>>(), ["dim=16", "epochs=4", "window=9"]);
+        assert_eq!(changed(0).collect::<Vec<_>>(), ["against=candidates", "prior=0.2", "window=9"]);
         assert_eq!(changed(1).next_back().as_deref(), Some("ensemble=4"));
         assert_eq!((plan[0].seeds, plan[1].seeds), (3, 1));
         let error = |rows: &str| read(rows).unwrap_err().to_string();
