@@ -5,13 +5,15 @@
 //! A question that is among those is combined with weights that were fitted without its fold (cross-fitting),
 //! so that validation figures are honest too. The folds are books where all are known, else ten folds by id.
 
+mod newton;
+
 use std::collections::{BTreeSet, HashMap};
 
 use sha2::{Digest, Sha256};
 
+use self::newton::LabelledQuestion;
 use crate::aligned::align;
 use crate::ensemble::{Scores, log_softmax};
-use crate::newton::{self, LabelledQuestion};
 use crate::{Error, Prediction, Predictions};
 
 /// The highest number of folds, and of fits.

@@ -46,7 +46,6 @@ mod error;
 pub mod exclusion;
 pub mod humans;
 mod jsonl;
-mod newton;
 pub mod predictions;
 pub mod seeds;
 mod selection;
