@@ -301,7 +301,7 @@ mod tests {
     use super::*;
 
     /// The guide for other programs, whose lines must be what it says they are.
-    const GUIDE: &str = include_str!("../predictions.md");
+    const GUIDE: &str = include_str!("../../predictions.md");
 
     fn guide_lines(block: usize) -> &'static str {
         let block = GUIDE.split("```json\n").nth(block).and_then(|rest| rest.split("```").next());
