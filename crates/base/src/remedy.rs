@@ -80,6 +80,12 @@ pub enum Remedy {
     TagBooks,
     /// Make a model that has a language model in it.
     MakeLanguageModel,
+    /// Estimate the language model on disk, within a limit of memory: that holds any amount of text.
+    EstimateOnDisk,
+    /// Give the estimation of a language model more memory.
+    AllowMoreMemory,
+    /// Put temporary files elsewhere.
+    ChooseTemporaryFolder,
 
     /// Leave out the further books that share text with held-out ones.
     LeaveOutLeaks,
@@ -136,6 +142,9 @@ impl Remedy {
             Self::AcceptOtherCode { may_retrain: true },
             Self::TagBooks,
             Self::MakeLanguageModel,
+            Self::EstimateOnDisk,
+            Self::AllowMoreMemory,
+            Self::ChooseTemporaryFolder,
             Self::ReplaceBook { plain_text: true },
             Self::TrainTagger,
             Self::LeaveOutLeaks,
@@ -212,6 +221,11 @@ impl fmt::Display for Remedy {
             Self::TagBooks => f.write_str("tag books to get files of the right form"),
             Self::MakeLanguageModel => {
                 f.write_str("estimate or import a language model, or train a Kneser-Ney model")
+            }
+            Self::EstimateOnDisk => f.write_str("estimate it on disk, within a limit of memory"),
+            Self::AllowMoreMemory => f.write_str("allow more memory"),
+            Self::ChooseTemporaryFolder => {
+                f.write_str("make room, or choose another folder for temporary files")
             }
 
             Self::ChooseOtherPort => f.write_str("choose another port, or any that is free"),

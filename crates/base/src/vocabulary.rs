@@ -26,17 +26,26 @@ pub struct Vocabulary {
 
 impl Vocabulary {
     /// The number of a word; a word that is new gets the next one.
+    ///
+    /// # Panics
+    /// If the distinct words together are longer than 4 GiB.
     pub fn intern(&mut self, word: &str) -> WordId {
+        self.try_intern(word).expect("distinct words fit into 4 GiB")
+    }
+
+    /// As [`Self::intern`]; `None` where a new word has no room.
+    pub fn try_intern(&mut self, word: &str) -> Option<WordId> {
         if let Some(id) = self.get(word) {
-            return id;
+            return Some(id);
         }
-        let id = u32::try_from(self.ends.len()).expect("fewer than 2³² distinct words");
+        let id = u32::try_from(self.ends.len()).ok()?;
+        let end = u32::try_from(self.text.len() + word.len()).ok()?;
         self.text.push_str(word);
-        self.ends.push(u32::try_from(self.text.len()).expect("distinct words fit into 4 GiB"));
+        self.ends.push(end);
         let (text, ends, hasher) = (&self.text, &self.ends, &self.hasher);
         let hash = hasher.hash_one(word);
         self.index.insert_unique(hash, id, |&other| hasher.hash_one(slice(text, ends, other)));
-        WordId(id)
+        Some(WordId(id))
     }
 
     /// The number of a word, if it has one.
@@ -57,6 +66,11 @@ impl Vocabulary {
     /// How many distinct words there are (*d* in the paper).
     pub fn len(&self) -> usize {
         self.ends.len()
+    }
+
+    /// The length of all words together.
+    pub fn n_bytes(&self) -> usize {
+        self.text.len()
     }
 
     /// Whether no word has been interned.

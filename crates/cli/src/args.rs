@@ -104,6 +104,20 @@ impl WorkArgs {
     }
 }
 
+/// Parses a number of bytes, which may have a unit, for clap.
+pub fn bytes(text: &str) -> std::result::Result<u64, String> {
+    let digits = text.trim_end_matches(['K', 'M', 'G']);
+    let unit = match &text[digits.len()..] {
+        "" => Some(1),
+        "K" => Some(1 << 10),
+        "M" => Some(1 << 20),
+        "G" => Some(1 << 30),
+        _ => None,
+    };
+    let number = digits.parse::<u64>().ok().zip(unit).and_then(|(n, unit)| n.checked_mul(unit));
+    number.filter(|&n| n > 0).ok_or_else(|| "expected a number such as 500K, 32M or 1G".to_owned())
+}
+
 /// Parses `KEY=VALUE`; a value that is not TOML is taken for a string, so that `per=token` needs no quotes.
 pub fn setting(text: &str) -> Result<(String, toml::Value)> {
     let Some((key, value)) = text.split_once('=') else {
@@ -142,6 +156,17 @@ pub fn seed() -> clap::builder::RangedU64ValueParser {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_may_have_a_unit() {
+        assert_eq!(
+            [bytes("7"), bytes("32M"), bytes("1G")].map(Result::unwrap),
+            [7, 32 << 20, 1 << 30]
+        );
+        for wrong in ["", "M", "0", "1T", "1.5M", "-1", "99999999999G"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_setting_needs_no_quotes() {

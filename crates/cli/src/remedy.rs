@@ -29,6 +29,13 @@ pub fn worded(remedy: &Remedy) -> String {
             "lines need an `answer`; `--questions SET` takes it from the set".into()
         }
         Remedy::ImportArpa => "`goldilocks lm import` makes a model from an ARPA file".into(),
+        Remedy::EstimateOnDisk => {
+            "`goldilocks lm estimate --memory 1G` sorts on disk, texts of any length".into()
+        }
+        Remedy::AllowMoreMemory => "allow more with `--memory`".into(),
+        Remedy::ChooseTemporaryFolder => {
+            "make room, or choose another folder with `--temporary`".into()
+        }
         Remedy::RebuildLanguageModel => {
             "rebuild it: `goldilocks train` trains the model again, `goldilocks lm import` imports its ARPA file".into()
         }

@@ -1,46 +1,120 @@
 //! Language models by themselves: text → n-grams → model folder → perplexity.
 
+use std::cell::Cell;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use models::{Manifest, Provenance};
-use ngram::{Model, Options, Table, Text};
+use ngram::{LargeEstimate, LargeText, Limits, Model, Stage, Text};
 use questions::BOOK_TITLE;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::progress::during;
+use crate::progress::{check_cancelled, during};
 use crate::{Error, Event, Program, Reporter, Result, Warning};
+
+/// How a language model is estimated.
+#[derive(Clone, Debug, Default)]
+pub struct EstimateOptions {
+    /// Its order, and which n-grams are left out.
+    pub ngrams: ngram::Options,
+    /// Keeps 256 probabilities and backoffs for each length of n-grams, in a smaller file.
+    pub quantise: bool,
+    /// Sorts on disk; else everything is held in memory. The model has the same bytes.
+    pub on_disk: Option<OnDisk>,
+}
+
+/// Estimation on disk.
+#[derive(Clone, Debug)]
+pub struct OnDisk {
+    /// How many bytes of memory it uses at most.
+    pub memory: u64,
+    /// The folder of its temporary files.
+    pub temporary: PathBuf,
+}
 
 /// Estimates a language model of a text: one sentence per line, words separated by spaces.
 ///
 /// # Errors
-/// If the text can't be read, or there is no sentence in it.
-pub fn estimate(path: &Path, options: &Options, reporter: &dyn Reporter) -> Result<Table> {
-    let estimate = || -> Result<ngram::Estimate> {
-        let mut text = Text::default();
-        let file = fs::File::open(path).map_err(Error::io(path))?;
-        let mut file = BufReader::with_capacity(1 << 20, file);
-        let mut line = String::new();
-        while file.read_line(&mut line).map_err(Error::io(path))? > 0 {
-            if let Some(words) = sentence(&line) {
-                text.push(words)?;
-            }
-            line.clear();
-        }
-        Ok(ngram::estimate(&text.sort(options.order)?, options)?)
+/// If the text can't be read, or there is no sentence in it; on disk, if that is full.
+pub fn estimate(path: &Path, options: &EstimateOptions, reporter: &dyn Reporter) -> Result<Model> {
+    let (model, fallbacks) = match &options.on_disk {
+        None => during(reporter, "estimate", path.display().to_string(), || {
+            let mut text = Text::default();
+            for_each_sentence(path, reporter, |words| text.push(words))?;
+            let sorted = text.sort(options.ngrams.order)?;
+            let estimate = ngram::estimate(&sorted, &options.ngrams)?;
+            drop(sorted);
+            Ok::<_, Error>((Model::new(&estimate.table, options.quantise), estimate.fallbacks))
+        })?,
+        Some(on_disk) => estimate_on_disk(path, on_disk, options, reporter)?,
     };
-    let estimate = during(reporter, "estimate", path.display().to_string(), estimate)?;
-    for ngram::Fallback { length, reason } in &estimate.fallbacks {
+    for ngram::Fallback { length, reason } in fallbacks {
         reporter.report(Event::Warning(Warning::Discounts {
             path: path.to_owned(),
-            length: *length,
-            reason: reason.to_string(),
+            length,
+            reason,
             taken: ngram::Discounts::FALLBACK.0,
         }));
     }
-    Ok(estimate.table)
+    Ok(model)
+}
+
+fn estimate_on_disk(
+    path: &Path,
+    on_disk: &OnDisk,
+    options: &EstimateOptions,
+    reporter: &dyn Reporter,
+) -> Result<(Model, Vec<ngram::Fallback>)> {
+    let at = Cell::new(None);
+    let watch = |stage| {
+        if at.replace(Some(stage)) != Some(stage) {
+            let (stage, what) = match stage {
+                Stage::Sorting => ("sort", "n-grams".to_owned()),
+                Stage::Counting => ("count", "n-grams".to_owned()),
+                Stage::Estimating { length } => ("estimate", format!("{length}-grams")),
+                Stage::Writing => ("write", "model".to_owned()),
+            };
+            reporter.report(Event::End);
+            reporter.report(Event::Begin { stage, what, steps: None });
+        }
+        !reporter.is_cancelled()
+    };
+    let limits = Limits { memory: on_disk.memory, folder: &on_disk.temporary, watch: &watch };
+    let estimate = during(reporter, "read", path.display().to_string(), || {
+        let mut text = LargeText::new(&limits)?;
+        for_each_sentence(path, reporter, |words| text.push(words))?;
+        Ok(text.estimate(&options.ngrams, options.quantise)?)
+    });
+    match estimate {
+        Ok(LargeEstimate { model, fallbacks, .. }) => Ok((model, fallbacks)),
+        Err(Error::Ngram(ngram::Error::Cancelled)) => Err(Error::Interrupted),
+        Err(error) => Err(error),
+    }
+}
+
+fn for_each_sentence(
+    path: &Path,
+    reporter: &dyn Reporter,
+    mut push: impl FnMut(&mut dyn Iterator<Item = &str>) -> ngram::Result<()>,
+) -> Result<()> {
+    let file = fs::File::open(path).map_err(Error::io(path))?;
+    let mut file = BufReader::with_capacity(1 << 20, file);
+    let mut line = String::new();
+    for number in 1u64.. {
+        line.clear();
+        if file.read_line(&mut line).map_err(Error::io(path))? == 0 {
+            break;
+        }
+        if let Some(mut words) = sentence(&line) {
+            push(&mut words)?;
+        }
+        if number.is_multiple_of(4096) {
+            check_cancelled(reporter)?;
+        }
+    }
+    Ok(())
 }
 
 /// Where the n-grams of a model folder come from.
@@ -52,20 +126,18 @@ pub enum NgramSource<'a> {
     Arpa(&'a Path),
 }
 
-/// Saves n-grams as the folder of a `kneser-ney` model; `quantise` keeps 256 values for each length, in a smaller file.
+/// Saves a language model as the folder of a `kneser-ney` model.
 ///
 /// # Errors
 /// If the folder is there and not to be replaced, or can't be written.
-#[expect(clippy::too_many_arguments, reason = "each is another thing, and none has a default")]
 pub fn save(
-    table: &Table,
+    model: Model,
     origin: NgramSource<'_>,
-    quantise: bool,
     folder: &Path,
     overwrite: bool,
     program: &Program,
 ) -> Result<()> {
-    let (model, settings) = models::from_language_model(Model::new(table, quantise));
+    let (model, settings) = models::from_language_model(model);
     let (kind, source) = match origin {
         NgramSource::Text(path) => ("text", path),
         NgramSource::Arpa(path) => ("arpa", path),
@@ -190,6 +262,45 @@ impl Perplexity {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn estimation_on_disk_makes_the_same_file_and_reports_its_stages() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("text");
+        let lines: String =
+            (0..3000).map(|n| format!("word{} word{} end\n", n % 97, n % 89)).collect();
+        fs::write(&path, lines).unwrap();
+        let events = std::sync::Mutex::new(Vec::new());
+        let reporter = |event| {
+            if let Event::Begin { stage, .. } = event {
+                events.lock().unwrap().push(stage);
+            }
+        };
+        let temporary = folder.path().to_owned();
+        let on_disk = OnDisk { memory: 100 << 20, temporary };
+        let options = EstimateOptions { on_disk: Some(on_disk), ..EstimateOptions::default() };
+        let bytes = |options: &EstimateOptions| {
+            let file = folder.path().join("ngrams.bin");
+            estimate(&path, options, &reporter).unwrap().write(&file).unwrap();
+            fs::read(file).unwrap()
+        };
+        assert!(bytes(&options) == bytes(&EstimateOptions::default()));
+        let stages = events.into_inner().unwrap();
+        assert_eq!(stages[..3], ["read", "sort", "count"]);
+        assert_eq!(
+            stages[3..],
+            ["estimate", "estimate", "estimate", "estimate", "write", "estimate"]
+        );
+
+        struct Impatient;
+        impl Reporter for Impatient {
+            fn report(&self, _: Event) {}
+            fn is_cancelled(&self) -> bool {
+                true
+            }
+        }
+        assert!(matches!(estimate(&path, &options, &Impatient), Err(Error::Interrupted)));
+    }
 
     #[test]
     fn titles_and_empty_lines_are_not_sentences() {

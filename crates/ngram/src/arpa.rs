@@ -18,7 +18,7 @@ use std::path::Path;
 use base::Vocabulary;
 
 use crate::table::{Level, Table};
-use crate::text::MARKS;
+use crate::text::{self, MARKS};
 use crate::{Error, MAX_ORDER, Result};
 
 /// Writes a table as an ARPA file, whole or not at all.
@@ -205,9 +205,7 @@ impl<R: BufRead> Reader<'_, R> {
     fn unigrams(&mut self, table: &mut Table, count: usize) -> Result<Vec<Gram>> {
         // What a file does not list is practically impossible, as SRILM writes it.
         let mut values = vec![(-99.0 * LN_10, 0.0); MARKS.len()];
-        for mark in MARKS {
-            table.vocabulary.intern(mark);
-        }
+        table.vocabulary = text::marks();
         let mut is_listed = [false; MARKS.len()];
         for _ in 0..count {
             let (word, log_prob, backoff) = self.gram(1, |words| words[0].to_owned())?;
@@ -217,7 +215,7 @@ impl<R: BufRead> Reader<'_, R> {
                     values[mark] = (log_prob, backoff);
                 }
                 None if table.vocabulary.get(&word).is_none() => {
-                    table.vocabulary.intern(&word);
+                    table.vocabulary.try_intern(&word).ok_or(Error::TooManyWords)?;
                     values.push((log_prob, backoff));
                 }
                 _ => return Err(self.lines.error(format!("`{word}` once"))),

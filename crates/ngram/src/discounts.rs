@@ -14,6 +14,26 @@ pub struct Fallback {
     pub reason: String,
 }
 
+/// How many n-grams of a length have the adjusted counts 1, 2, 3 and 4.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct CountsOfCounts([u64; 5]);
+
+impl CountsOfCounts {
+    pub fn add(&mut self, count: u32) {
+        if let Some(n) = self.0.get_mut(count as usize) {
+            *n += 1;
+        }
+    }
+}
+
+impl FromIterator<u32> for CountsOfCounts {
+    fn from_iter<I: IntoIterator<Item = u32>>(counts: I) -> Self {
+        let mut n = Self::default();
+        counts.into_iter().for_each(|count| n.add(count));
+        n
+    }
+}
+
 /// Smaller discounts are rounded zeros.
 const SMALLEST: f64 = 1e-6;
 
@@ -23,9 +43,7 @@ impl Discounts {
     pub const FALLBACK: Self = Self([0.5, 1.0, 1.5]);
 
     /// Estimates them from the counts of all n-grams of a length.
-    pub(crate) fn estimate(counts: impl Iterator<Item = u32>) -> Result<Self, String> {
-        let mut n = [0u64; 5];
-        counts.filter(|count| (1..5).contains(count)).for_each(|count| n[count as usize] += 1);
+    pub(crate) fn estimate(CountsOfCounts(n): CountsOfCounts) -> Result<Self, String> {
         if let Some(missing) = (1..4).find(|&count| n[count] == 0) {
             return Err(format!("none has adjusted count {missing}"));
         }
@@ -49,6 +67,26 @@ impl Discounts {
     }
 }
 
+/// The discounts of each length, from 1, as an estimator takes them.
+#[derive(Default)]
+pub(crate) struct TakenDiscounts {
+    pub discounts: Vec<Discounts>,
+    pub fallbacks: Vec<Fallback>,
+}
+
+impl TakenDiscounts {
+    /// Estimates those of the next length.
+    pub fn estimate(&mut self, n: CountsOfCounts) -> Discounts {
+        let length = self.discounts.len() + 1;
+        let discounts = Discounts::estimate(n).unwrap_or_else(|reason| {
+            self.fallbacks.push(Fallback { length, reason });
+            Discounts::FALLBACK
+        });
+        self.discounts.push(discounts);
+        discounts
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,14 +96,18 @@ mod tests {
         // n1 = 4, n2 = 2, n3 = 1, n4 = 1: Y = 4 / (4 + 4) = 1/2, D1 = 1 − 2 · 1/2 · 2/4 = 1/2,
         // D2 = 2 − 3 · 1/2 · 1/2 = 5/4, D3 = 3 − 4 · 1/2 · 1/1 = 1.
         let counts = [1, 1, 1, 1, 2, 2, 3, 4, 9, 0];
-        assert_eq!(Discounts::estimate(counts.into_iter()), Ok(Discounts([0.5, 1.25, 1.0])));
+        assert_eq!(
+            Discounts::estimate(counts.into_iter().collect()),
+            Ok(Discounts([0.5, 1.25, 1.0]))
+        );
         let discounts = Discounts([0.5, 1.25, 1.0]);
         assert_eq!([0, 1, 2, 3, 9].map(|count| discounts.of(count)), [0.0, 0.5, 1.25, 1.0, 1.0]);
     }
 
     #[test]
     fn counts_that_give_no_discounts_say_why() {
-        let why = |counts: &[u32]| Discounts::estimate(counts.iter().copied()).unwrap_err();
+        let why =
+            |counts: &[u32]| Discounts::estimate(counts.iter().copied().collect()).unwrap_err();
         assert_eq!(why(&[1, 1, 3]), "none has adjusted count 2");
         assert_eq!(why(&[]), "none has adjusted count 1");
         // Y = 1/3, D2 = 2 − 3 · 1/3 · 2 = 0.

@@ -17,6 +17,25 @@ pub enum Error {
     NoText,
     #[error("the text is too long: expected fewer than 4,294,967,296 words and sentence ends")]
     TooLong,
+    #[error("the distinct words of the text are too long: expected less than 4 GiB together")]
+    TooManyWords,
+    #[error(
+        "too many different words for n-grams of {order} words on disk: expected fewer than {most}"
+    )]
+    TooManyWordsForOrder { order: usize, most: u64 },
+    #[error("too many different n-grams of {length} words: expected fewer than 4,294,967,295")]
+    TooManyGrams { length: usize },
+    #[error(
+        "an n-gram of {length} words is too frequent: expected fewer than 4,294,967,296 occurrences"
+    )]
+    TooFrequent { length: usize },
+    #[error("too little memory: expected at least {expected} MiB, found {found}")]
+    TooLittleMemory { expected: u64, found: u64 },
+    /// A temporary file could not be made, written or read.
+    #[error("{}: cannot keep temporary files: {reason}", folder.display())]
+    Temporary { folder: PathBuf, reason: io::Error },
+    #[error("the estimation was cancelled")]
+    Cancelled,
     #[error("n-grams of {found} words: expected an order from 1 to {max}")]
     Order { max: usize, found: usize },
     /// The file does not begin as model files do.
@@ -46,7 +65,17 @@ impl Error {
             Self::Arpa { .. } => Some(Remedy::advice(
                 "check that the file is complete: it begins with `\\data\\` and ends with `\\end\\`",
             )),
-            Self::TooLong | Self::Order { .. } | Self::Unwritable { .. } | Self::File { .. } => {
+            Self::TooLong => Some(Remedy::EstimateOnDisk),
+            Self::TooManyGrams { .. } => Some(Remedy::advice(
+                "leave out rare n-grams, choose a lower order, or estimate on a part of the text",
+            )),
+            Self::TooManyWordsForOrder { .. } => Some(Remedy::advice("choose a lower order")),
+            Self::TooLittleMemory { .. } => Some(Remedy::AllowMoreMemory),
+            Self::Temporary { .. } => Some(Remedy::ChooseTemporaryFolder),
+            Self::TooManyWords | Self::TooFrequent { .. } => {
+                Some(Remedy::advice("estimate on a part of the text"))
+            }
+            Self::Order { .. } | Self::Unwritable { .. } | Self::File { .. } | Self::Cancelled => {
                 None
             }
         }

@@ -6,12 +6,12 @@
 use std::borrow::Cow;
 
 use crate::counts::{Grams, NONE};
-use crate::discounts::{Discounts, Fallback};
-use crate::probabilities::{Context, contexts, log};
+use crate::discounts::{Discounts, Fallback, TakenDiscounts};
+use crate::probabilities::{contexts, log, unigrams};
 use crate::pruning::Pruning;
 use crate::sorted::SortedText;
 use crate::table::{Level, Table};
-use crate::text::{START, UNKNOWN};
+use crate::text::UNKNOWN;
 use crate::{Error, Result};
 
 /// The settings of [`estimate()`].
@@ -52,7 +52,7 @@ pub fn estimate(sorted: &SortedText, options: &Options) -> Result<Estimate> {
     if sorted.ends.is_empty() {
         return Err(Error::NoText);
     }
-    let mut estimator = Estimator { sorted, options, discounts: vec![], fallbacks: vec![] };
+    let mut estimator = Estimator { sorted, options, taken: TakenDiscounts::default() };
     let mut lower = estimator.unigrams();
     let mut levels = Vec::new();
     for length in 2..=options.order {
@@ -62,14 +62,14 @@ pub fn estimate(sorted: &SortedText, options: &Options) -> Result<Estimate> {
     }
     levels.push(lower.level);
     let table = Table { vocabulary: sorted.vocabulary.clone(), levels };
-    Ok(Estimate { table, discounts: estimator.discounts, fallbacks: estimator.fallbacks })
+    let TakenDiscounts { discounts, fallbacks } = estimator.taken;
+    Ok(Estimate { table, discounts, fallbacks })
 }
 
 struct Estimator<'a> {
     sorted: &'a SortedText,
     options: &'a Options,
-    discounts: Vec<Discounts>,
-    fallbacks: Vec<Fallback>,
+    taken: TakenDiscounts,
 }
 
 /// The estimated n-grams of one length.
@@ -85,32 +85,19 @@ struct LevelEstimate<'a> {
 }
 
 impl<'a> Estimator<'a> {
-    fn discounts(&mut self, length: usize, counts: &[u32]) -> Discounts {
-        let discounts = Discounts::estimate(counts.iter().copied()).unwrap_or_else(|reason| {
-            self.fallbacks.push(Fallback { length, reason });
-            Discounts::FALLBACK
-        });
-        self.discounts.push(discounts);
-        discounts
+    fn discounts(&mut self, counts: &[u32]) -> Discounts {
+        self.taken.estimate(counts.iter().copied().collect())
     }
 
     fn unigrams(&mut self) -> LevelEstimate<'a> {
         let sorted = self.sorted;
         let grams = Grams::new(sorted, 1, self.options.order);
-        let discounts = self.discounts(1, &grams.counts);
+        let discounts = self.discounts(&grams.counts);
         let mut counts = vec![0; sorted.vocabulary.len()];
-        let mut context = Context::default();
         for (&end, &count) in grams.ends.iter().zip(&grams.counts) {
             counts[sorted.words[end as usize] as usize] = count;
-            context.add(count, true);
         }
-        // Unigrams are interpolated with the uniform distribution over all words but `<s>`, which is never
-        // predicted; `<unk>` gets its share of it.
-        let uniform = 1.0 / (counts.len() - 1) as f64;
-        let probability = |&count: &u32| context.interpolate(count, discounts, uniform) as f32;
-        let mut probabilities: Vec<f32> = counts.iter().map(probability).collect();
-        // As KenLM writes it: the start of a sentence is certain.
-        probabilities[START.index()] = 1.0;
+        let probabilities = unigrams(&counts, discounts);
         let log_probs = probabilities.iter().map(|&p| log(p.into())).collect();
         let slots: Vec<u32> = (UNKNOWN.0..counts.len() as u32).collect();
         let level = Level { words: slots.clone(), log_probs, ..Level::default() };
@@ -125,7 +112,7 @@ impl<'a> Estimator<'a> {
     ) -> (Vec<f32>, Vec<u32>, LevelEstimate<'a>) {
         let sorted = self.sorted;
         let grams = Grams::new(sorted, length, self.options.order);
-        let discounts = self.discounts(length, &grams.counts);
+        let discounts = self.discounts(&grams.counts);
         let pruning = self.options.pruning;
         let keeps = |gram: usize| pruning.keeps(length, grams.raw_counts[gram]);
         let context = |gram: usize| lower.at[grams.ends[gram] as usize - 1] as usize;

@@ -16,6 +16,7 @@
 
 use std::path::Path;
 
+use base::Vocabulary;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
@@ -26,7 +27,7 @@ use crate::{Error, MAX_ORDER, Result};
 
 const MAGIC: &str = "goldilocks-ngram";
 const VERSION: u32 = 1;
-const HEADER: usize = 128;
+pub(crate) const HEADER: usize = 128;
 /// The offsets of the checksums of body and header.
 const BODY_SUM: usize = 96;
 const HEADER_SUM: usize = 112;
@@ -63,9 +64,15 @@ pub(crate) struct LevelLayout {
     pub codebook: usize,
 }
 
+impl LevelLayout {
+    pub fn is_quantised(&self) -> bool {
+        self.log_prob != 32
+    }
+}
+
 impl Layout {
     /// Lays out a model; `None` if it would not fit into memory.
-    fn new(n_words: usize, n_text: usize, longer: &[usize], bits: u32) -> Option<Self> {
+    pub fn new(n_words: usize, n_text: usize, longer: &[usize], bits: u32) -> Option<Self> {
         let n_slots = n_words.checked_mul(5)? / 4 + 1;
         let slots = HEADER;
         let ends = n_slots.checked_mul(4)?.checked_add(slots)?;
@@ -155,10 +162,10 @@ pub(crate) fn is_whole(bytes: &[u8]) -> bool {
 /// The bytes of the model file.
 pub(crate) fn encode(table: &Table, quantise: bool) -> Vec<u8> {
     let bits = if quantise { quantise::BITS } else { 32 };
-    let words: Vec<&str> = table.vocabulary.iter().collect();
-    let n_text = words.iter().map(|word| word.len()).sum();
-    let longer: Vec<usize> = table.levels[1..].iter().map(|level| level.words.len()).collect();
-    let layout = Layout::new(words.len(), n_text, &longer, bits).expect("a table fits into memory");
+    let Table { vocabulary, levels } = table;
+    let longer: Vec<usize> = levels[1..].iter().map(|level| level.words.len()).collect();
+    let layout = Layout::new(vocabulary.len(), vocabulary.n_bytes(), &longer, bits)
+        .expect("a table fits into memory");
     let levels: Vec<(Vec<u8>, Vec<u8>)> = layout
         .levels
         .par_iter()
@@ -167,58 +174,108 @@ pub(crate) fn encode(table: &Table, quantise: bool) -> Vec<u8> {
         .collect();
 
     let mut bytes = Vec::with_capacity(layout.n_bytes);
-    bytes.extend(MAGIC.as_bytes());
-    [VERSION, table.order() as u32, bits, 0].iter().for_each(|n| bytes.extend(n.to_le_bytes()));
-    let numbers = [layout.n_bytes, words.len(), n_text].into_iter().chain(longer);
-    numbers.for_each(|n| bytes.extend((n as u64).to_le_bytes()));
     bytes.resize(HEADER, 0);
-    let slots = hash_table(&words, layout.n_slots);
-    let mut end = 0;
-    let ends = words.iter().map(|word| {
-        end += word.len() as u32;
-        end
-    });
-    slots.into_iter().chain(ends).for_each(|n| bytes.extend(n.to_le_bytes()));
-    words.iter().for_each(|word| bytes.extend(word.as_bytes()));
+    bytes.extend(encode_vocabulary(vocabulary, &layout));
     levels.iter().for_each(|(codebooks, _)| bytes.extend(codebooks));
     // Each is freed once it is copied: together they are as large as the file.
     levels.into_iter().for_each(|(_, grams)| bytes.extend(grams));
     let sum = body_checksum(&bytes[HEADER..]);
-    bytes[BODY_SUM..HEADER_SUM].copy_from_slice(&sum);
-    let sum = checksum(&bytes[..HEADER_SUM]);
-    bytes[HEADER_SUM..HEADER].copy_from_slice(&sum);
+    bytes[..HEADER].copy_from_slice(&header(&layout, bits, sum));
+    bytes
+}
+
+/// The header of a file with this checksum of its body.
+pub(crate) fn header(layout: &Layout, bits: u32, body_sum: [u8; 16]) -> Vec<u8> {
+    let mut bytes = MAGIC.as_bytes().to_vec();
+    let order = layout.levels.len() as u32;
+    [VERSION, order, bits, 0].iter().for_each(|n| bytes.extend(n.to_le_bytes()));
+    let longer = layout.levels[1..].iter().map(|level| level.len);
+    let numbers = [layout.n_bytes, layout.n_words, layout.n_text].into_iter().chain(longer);
+    numbers.for_each(|n| bytes.extend((n as u64).to_le_bytes()));
+    bytes.resize(BODY_SUM, 0);
+    bytes.extend(body_sum);
+    bytes.extend(checksum(&bytes));
+    bytes
+}
+
+/// The section of the words.
+pub(crate) fn encode_vocabulary(vocabulary: &Vocabulary, layout: &Layout) -> Vec<u8> {
+    let slots = hash_table(vocabulary, layout.n_slots);
+    let mut end = 0;
+    let ends = vocabulary.iter().map(|word| {
+        end += word.len() as u32;
+        end
+    });
+    let mut bytes: Vec<u8> = slots.into_iter().chain(ends).flat_map(u32::to_le_bytes).collect();
+    vocabulary.iter().for_each(|word| bytes.extend(word.as_bytes()));
     bytes
 }
 
 /// The codebooks of a level, if it is quantised, and its n-grams.
 fn encode_level(layout: &LevelLayout, level: &Level) -> (Vec<u8>, Vec<u8>) {
-    let is_quantised = layout.log_prob != 32;
-    let book = |values: &[f32]| if is_quantised { codebook(values) } else { vec![] };
+    let book = |values: &[f32]| if layout.is_quantised() { codebook(values) } else { vec![] };
     let books = [book(&level.log_probs), book(&level.backoffs)];
-    let code = |books: &[f32], value: f32| {
-        if is_quantised { nearest(books, value) as u32 } else { value.to_bits() }
-    };
-    let mut writer = Writer::default();
+    let mut encoder = LevelEncoder::new(layout, books);
     for gram in 0..level.words.len() {
-        writer.push(if layout.word == 0 { 0 } else { level.words[gram] }, layout.word);
-        writer.push(code(&books[0], level.log_probs[gram]), layout.log_prob);
-        if layout.child > 0 || layout.backoff > 0 {
-            writer.push(code(&books[1], level.backoffs[gram]), layout.backoff);
-            writer.push(level.children[gram], layout.child);
-        }
+        let backoff = level.backoffs.get(gram).copied().unwrap_or_default();
+        let child = level.children.get(gram).copied().unwrap_or_default();
+        encoder.push(level.words[gram], level.log_probs[gram], backoff, child);
     }
-    writer.push(0, layout.word);
-    writer.push(0, layout.log_prob);
-    writer.push(0, layout.backoff);
-    writer.push(level.children.last().copied().unwrap_or(0), layout.child);
-    let n_books = 1 + usize::from(layout.backoff > 0);
-    let books = books[..n_books].iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
-    (books, writer.finish())
+    (encoder.codebooks(), encoder.finish(level.children.last().copied().unwrap_or(0)))
 }
 
-fn hash_table(words: &[&str], n_slots: usize) -> Vec<u32> {
+/// Packs the n-grams of a level, one after the other.
+pub(crate) struct LevelEncoder<'a> {
+    layout: &'a LevelLayout,
+    /// The values that are kept of probabilities and of backoffs; empty if the level is not quantised.
+    books: [Vec<f32>; 2],
+    writer: Writer,
+}
+
+impl<'a> LevelEncoder<'a> {
+    pub fn new(layout: &'a LevelLayout, books: [Vec<f32>; 2]) -> Self {
+        Self { layout, books, writer: Writer::default() }
+    }
+
+    /// The bytes of the codebooks.
+    pub fn codebooks(&self) -> Vec<u8> {
+        let n_books = 1 + usize::from(self.layout.backoff > 0);
+        self.books[..n_books].iter().flatten().flat_map(|value| value.to_le_bytes()).collect()
+    }
+
+    /// Appends an n-gram; backoff and first child of the longest are left out.
+    pub fn push(&mut self, word: u32, log_prob: f32, backoff: f32, child: u32) {
+        let Self { layout, books, writer } = self;
+        let code = |books: &[f32], value: f32| {
+            if layout.is_quantised() { nearest(books, value) as u32 } else { value.to_bits() }
+        };
+        writer.push(if layout.word == 0 { 0 } else { word }, layout.word);
+        writer.push(code(&books[0], log_prob), layout.log_prob);
+        if layout.child > 0 || layout.backoff > 0 {
+            writer.push(code(&books[1], backoff), layout.backoff);
+            writer.push(child, layout.child);
+        }
+    }
+
+    /// The bytes that are complete, once there are many.
+    pub fn take(&mut self) -> Option<Vec<u8>> {
+        (self.writer.len() >= 1 << 16).then(|| self.writer.take())
+    }
+
+    /// The rest, after one more n-gram that says where the children of the last one end.
+    pub fn finish(self, n_children: u32) -> Vec<u8> {
+        let Self { layout, mut writer, .. } = self;
+        writer.push(0, layout.word);
+        writer.push(0, layout.log_prob);
+        writer.push(0, layout.backoff);
+        writer.push(n_children, layout.child);
+        writer.finish()
+    }
+}
+
+fn hash_table(words: &Vocabulary, n_slots: usize) -> Vec<u32> {
     let mut slots = vec![EMPTY; n_slots];
-    for (number, word) in (0..).zip(words) {
+    for (number, word) in (0..).zip(words.iter()) {
         let mut slot = first_slot(word, n_slots);
         while slots[slot] != EMPTY {
             slot = (slot + 1) % n_slots;
@@ -240,8 +297,37 @@ fn checksum(bytes: &[u8]) -> [u8; 16] {
 }
 
 fn body_checksum(body: &[u8]) -> [u8; 16] {
-    let parts: Vec<[u8; 16]> = body.par_chunks(CHUNK).map(checksum).collect();
-    checksum(parts.as_flattened())
+    let mut sum = BodyChecksum::default();
+    sum.parts = body.par_chunks(CHUNK).map(checksum).collect();
+    sum.finish()
+}
+
+/// The checksum of a body that comes in pieces.
+#[derive(Default)]
+pub(crate) struct BodyChecksum {
+    parts: Vec<[u8; 16]>,
+    chunk: Vec<u8>,
+}
+
+impl BodyChecksum {
+    pub fn update(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let (fit, rest) = bytes.split_at(bytes.len().min(CHUNK - self.chunk.len()));
+            self.chunk.extend(fit);
+            bytes = rest;
+            if self.chunk.len() == CHUNK {
+                self.parts.push(checksum(&self.chunk));
+                self.chunk.clear();
+            }
+        }
+    }
+
+    pub fn finish(mut self) -> [u8; 16] {
+        if !self.chunk.is_empty() {
+            self.parts.push(checksum(&self.chunk));
+        }
+        checksum(self.parts.as_flattened())
+    }
 }
 
 pub(crate) fn u32_at(bytes: &[u8], offset: usize) -> u32 {

@@ -26,6 +26,7 @@
 mod arpa;
 mod counts;
 mod discounts;
+mod disk;
 mod error;
 mod estimate;
 mod file;
@@ -42,6 +43,7 @@ mod text;
 
 pub use arpa::{read_arpa, write_arpa};
 pub use discounts::{Discounts, Fallback};
+pub use disk::{LargeEstimate, LargeText, Limits, Stage};
 pub use error::{Error, Result};
 pub use estimate::{Estimate, Options, estimate};
 pub use model::{Model, State};

@@ -1,9 +1,10 @@
 //! [`Model`]: the bytes of a model file → log-probabilities of words after a [`State`].
 
 use std::fs::File;
-use std::io::{ErrorKind, Write as _};
+use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use base::Vocabulary;
 use memmap2::Mmap;
@@ -23,7 +24,11 @@ pub struct Model {
 
 enum Bytes {
     Owned(Vec<u8>),
-    Mapped(Mmap),
+    /// The file stays open, so that it can be copied without reading the map into memory.
+    Mapped {
+        map: Mmap,
+        file: Mutex<File>,
+    },
 }
 
 impl Deref for Bytes {
@@ -32,7 +37,7 @@ impl Deref for Bytes {
     fn deref(&self) -> &[u8] {
         match self {
             Self::Owned(bytes) => bytes,
-            Self::Mapped(map) => map,
+            Self::Mapped { map, .. } => map,
         }
     }
 }
@@ -64,7 +69,12 @@ impl Model {
     /// If it cannot be read, is not a model file, has another version, or was cut.
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |reason| Error::File { path: path.to_owned(), reason };
-        let file = File::open(path).map_err(failed)?;
+        Self::map(File::open(path).map_err(failed)?, path)
+    }
+
+    /// Maps an open file; `path` is for messages.
+    pub(crate) fn map(file: File, path: &Path) -> Result<Self> {
+        let failed = |reason| Error::File { path: path.to_owned(), reason };
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_dir() {
             return Err(failed(ErrorKind::IsADirectory.into()));
@@ -80,7 +90,8 @@ impl Model {
         // SAFETY: the map is read-only, and model files are replaced by renaming, never changed in place, so
         // the bytes under the map stay. Whatever they are, every use of them is checked against its bounds.
         let map = unsafe { Mmap::map(&file) };
-        Self::new_at(Bytes::Mapped(map.map_err(failed)?), path)
+        let map = map.map_err(failed)?;
+        Self::new_at(Bytes::Mapped { map, file: Mutex::new(file) }, path)
     }
 
     /// Makes a model of a file's bytes; `path` is for messages.
@@ -114,7 +125,19 @@ impl Model {
     /// If it cannot be written.
     pub fn write(&self, path: &Path) -> Result<()> {
         let failed = |reason| Error::File { path: path.to_owned(), reason };
-        base::files::write_file(path, failed, |file| file.write_all(&self.bytes).map_err(failed))
+        base::files::write_file(path, failed, |to| match &self.bytes {
+            Bytes::Owned(bytes) => to.write_all(bytes).map_err(failed),
+            Bytes::Mapped { map, file } => {
+                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                let n = map.len() as u64;
+                let copied = file.rewind().and_then(|()| io::copy(&mut (&mut *file).take(n), to));
+                if copied.map_err(failed)? == n {
+                    Ok(())
+                } else {
+                    Err(failed(ErrorKind::UnexpectedEof.into()))
+                }
+            }
+        })
     }
 
     /// The length of the longest n-grams.

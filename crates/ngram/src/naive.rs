@@ -43,7 +43,7 @@ impl NaiveModel {
     fn discounts(&self, length: usize) -> Discounts {
         let distinct: BTreeSet<&[String]> = self.grams(length).collect();
         let counts = distinct.into_iter().map(|gram| self.adjusted(gram));
-        Discounts::estimate(counts).unwrap_or(Discounts::FALLBACK)
+        Discounts::estimate(counts.collect()).unwrap_or(Discounts::FALLBACK)
     }
 
     /// p(word | history).

@@ -23,6 +23,16 @@ impl Writer {
         }
     }
 
+    /// The bytes that are complete; they are left out from here on.
+    pub fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// How many bytes are complete.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Returns all bytes with the padding.
     pub fn finish(mut self) -> Vec<u8> {
         if self.n_pending > 0 {

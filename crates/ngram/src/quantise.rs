@@ -1,5 +1,7 @@
 //! Quantisation: the values of a level → 256 of them, and the index of the nearest for each value.
 
+use std::convert::Infallible;
+
 use rayon::prelude::*;
 
 /// The bits of a value in a quantised model.
@@ -11,16 +13,30 @@ pub(crate) const N_VALUES: usize = 1 << BITS;
 pub(crate) fn codebook(values: &[f32]) -> Vec<f32> {
     let mut sorted = values.to_vec();
     sorted.par_sort_unstable_by(f32::total_cmp);
-    let mean = |code: usize| {
-        let part = sorted.len() * code / N_VALUES..sorted.len() * (code + 1) / N_VALUES;
-        let values = &sorted[part.clone()];
+    let mut sorted = sorted.into_iter();
+    means(values.len() as u64, || Ok::<_, Infallible>(sorted.next())).unwrap_or_else(|e| match e {})
+}
+
+/// The same of `n` values that come in ascending order.
+pub(crate) fn means<E>(
+    n: u64,
+    mut next: impl FnMut() -> Result<Option<f32>, E>,
+) -> Result<Vec<f32>, E> {
+    let mut ahead = next()?;
+    let mut last = 0.0;
+    let mean = |code: u64| {
+        let n_codes = N_VALUES as u64;
+        let len = n * (code + 1) / n_codes - n * code / n_codes;
+        let mut sum = 0.0;
+        for _ in 0..len {
+            last = ahead.unwrap_or(last);
+            sum += f64::from(last);
+            ahead = next()?;
+        }
         // With fewer values than codes some groups are empty: those repeat the value where they begin.
-        let alone = || sorted.get(part.start).or(sorted.last()).map_or(0.0, |&value| value.into());
-        let sum: f64 = values.iter().map(|&value| f64::from(value)).sum();
-        let mean = if values.is_empty() { alone() } else { sum / values.len() as f64 };
-        mean as f32
+        Ok(if len == 0 { ahead.unwrap_or(last) } else { (sum / len as f64) as f32 })
     };
-    (0..N_VALUES).map(mean).collect()
+    (0..N_VALUES as u64).map(mean).collect()
 }
 
 /// The index of the nearest value.

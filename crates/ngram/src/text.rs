@@ -1,6 +1,8 @@
 //! The text to learn from: sentences of words → token ids, the most frequent words first, with marks at the
 //! start and end of each sentence.
 
+use std::cmp::Reverse;
+
 use base::{Vocabulary, WordId};
 
 use crate::sorted::SortedText;
@@ -36,11 +38,7 @@ pub struct Text {
 
 impl Default for Text {
     fn default() -> Self {
-        let mut vocabulary = Vocabulary::default();
-        for mark in MARKS {
-            vocabulary.intern(mark);
-        }
-        Self { vocabulary, words: Vec::new() }
+        Self { vocabulary: marks(), words: Vec::new() }
     }
 }
 
@@ -50,12 +48,11 @@ impl Text {
     /// Chosen: a word that is written like one of the marks is an unknown word.
     ///
     /// # Errors
-    /// [`Error::TooLong`] from 2³² words on.
+    /// [`Error::TooLong`] from 2³² words on; [`Error::TooManyWords`] if the distinct ones have no room.
     pub fn push<'a>(&mut self, sentence: impl IntoIterator<Item = &'a str>) -> Result<()> {
         self.words.push(START.0);
         for word in sentence {
-            let id = self.vocabulary.intern(word).0;
-            self.words.push(if id <= END.0 { UNKNOWN.0 } else { id });
+            self.words.push(token(&mut self.vocabulary, word)?);
         }
         self.words.push(END.0);
         if u32::try_from(self.words.len()).is_err() { Err(Error::TooLong) } else { Ok(()) }
@@ -84,16 +81,40 @@ impl Text {
         let Self { vocabulary, mut words } = self;
         let mut counts = vec![0u32; vocabulary.len()];
         words.iter().for_each(|&word| counts[word as usize] += 1);
-        let mut old: Vec<u32> = (0..vocabulary.len() as u32).collect();
-        old[MARKS.len()..].sort_by_key(|&word| std::cmp::Reverse(counts[word as usize]));
-        let mut new = counts;
-        let mut renumbered = Vocabulary::default();
-        for &word in &old {
-            new[word as usize] = renumbered.intern(vocabulary.word(WordId(word))).0;
-        }
+        let (vocabulary, new) = renumbered(&vocabulary, &counts);
         words.iter_mut().for_each(|word| *word = new[*word as usize]);
-        (renumbered, words)
+        (vocabulary, words)
     }
+}
+
+/// A vocabulary with the marks.
+pub(crate) fn marks() -> Vocabulary {
+    let mut vocabulary = Vocabulary::default();
+    for mark in MARKS {
+        vocabulary.intern(mark);
+    }
+    vocabulary
+}
+
+/// The number of a word of the text.
+pub(crate) fn token(vocabulary: &mut Vocabulary, word: &str) -> Result<u32> {
+    let id = vocabulary.try_intern(word).ok_or(Error::TooManyWords)?.0;
+    Ok(if id <= END.0 { UNKNOWN.0 } else { id })
+}
+
+/// The vocabulary with the frequent words first, and the new number of each word.
+pub(crate) fn renumbered<C: Ord + Copy>(
+    vocabulary: &Vocabulary,
+    counts: &[C],
+) -> (Vocabulary, Vec<u32>) {
+    let mut old: Vec<u32> = (0..vocabulary.len() as u32).collect();
+    old[MARKS.len()..].sort_by_key(|&word| Reverse(counts[word as usize]));
+    let mut new = vec![0; old.len()];
+    let mut renumbered = Vocabulary::default();
+    for word in old {
+        new[word as usize] = renumbered.intern(vocabulary.word(WordId(word))).0;
+    }
+    (renumbered, new)
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! `goldilocks lm`: language models by themselves: text → model folder → perplexity, and ARPA in and out.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use goldilocks::lm::{self, NgramSource, Perplexity};
-use goldilocks::ngram::{self, Options as Estimation, Pruning};
+use goldilocks::lm::{self, EstimateOptions, NgramSource, OnDisk, Perplexity};
+use goldilocks::ngram::{self, Model, Pruning};
 use goldilocks::{Error, models};
 
 use super::counted;
-use crate::args::{JsonArgs, QuietArgs, WorkArgs};
+use crate::args::{self, JsonArgs, QuietArgs, WorkArgs};
 use crate::cli::program;
 use crate::interrupt::{NOTHING, OnInterrupt};
 use crate::stdio;
@@ -32,7 +32,8 @@ enum Action {
     #[command(after_help = "\
 Examples:
   goldilocks lm estimate text.txt -o model --order 5
-  goldilocks lm estimate text.txt -o small --prune 1 --quantise")]
+  goldilocks lm estimate text.txt -o small --prune 1 --quantise
+  goldilocks lm estimate library.txt -o large --memory 1G --temporary /scratch")]
     Estimate {
         /// One sentence per line, words separated by spaces; `-` is standard input
         text: PathBuf,
@@ -44,6 +45,13 @@ Examples:
         /// Leave out n-grams of three words or more that occur at most COUNT times in the text
         #[arg(long, value_name = "COUNT", default_value_t = 0)]
         prune: u32,
+        /// Use at most this much memory, perhaps with K, M or G, and sort on disk: texts of any length, and the same
+        /// model; without it everything is held in memory, about 80 bytes a word
+        #[arg(long, value_name = "BYTES", value_parser = args::bytes)]
+        memory: Option<u64>,
+        /// Folder of the temporary files of `--memory`, about 70 bytes a word [default: next to the output]
+        #[arg(long, value_name = "DIR", requires = "memory")]
+        temporary: Option<PathBuf>,
         #[command(flatten)]
         work: WorkArgs,
     },
@@ -119,15 +127,20 @@ struct Output {
 /// Does what was asked for.
 pub fn run(options: Options) -> Result<()> {
     match &options.action {
-        Action::Estimate { text, output, order, prune, work } => {
+        Action::Estimate { text, output, order, prune, memory, temporary, work } => {
             let progress = work.start(OnInterrupt::Stop(NOTHING))?;
             models::check_place(&output.folder, output.force).map_err(Error::from)?;
             let pruning = Pruning { at_most: *prune, ..Pruning::default() };
-            let options = Estimation { order: usize::from(*order), pruning };
-            output.write(
-                &lm::estimate(&stdio::input(text, "txt")?, &options, &progress)?,
-                NgramSource::Text(text),
-            )
+            let options = EstimateOptions {
+                ngrams: ngram::Options { order: usize::from(*order), pruning },
+                quantise: output.quantise,
+                on_disk: memory.map(|memory| {
+                    let temporary = temporary.clone();
+                    OnDisk { memory, temporary: temporary.unwrap_or_else(|| output.beside()) }
+                }),
+            };
+            let model = lm::estimate(&stdio::input(text, "txt")?, &options, &progress)?;
+            output.write(model, NgramSource::Text(text))
         }
         Action::Perplexity { model, text, json, work } => {
             work.start(OnInterrupt::Stop(NOTHING))?;
@@ -151,7 +164,7 @@ pub fn run(options: Options) -> Result<()> {
         Action::Import { arpa, output } => {
             models::check_place(&output.folder, output.force).map_err(Error::from)?;
             let table = ngram::read_arpa(&stdio::input(arpa, "arpa")?).map_err(Error::from)?;
-            output.write(&table, NgramSource::Arpa(arpa))
+            output.write(Model::new(&table, output.quantise), NgramSource::Arpa(arpa))
         }
         Action::Check { model } => {
             let language = lm::open(model)?;
@@ -163,8 +176,14 @@ pub fn run(options: Options) -> Result<()> {
 }
 
 impl Output {
-    fn write(&self, table: &ngram::Table, origin: NgramSource<'_>) -> Result<()> {
-        lm::save(table, origin, self.quantise, &self.folder, self.force, &program())?;
+    /// The folder that the output will be in, or the nearest one that exists.
+    fn beside(&self) -> PathBuf {
+        let above = self.folder.ancestors().skip(1).find(|folder| folder.is_dir());
+        above.unwrap_or(Path::new(".")).to_owned()
+    }
+
+    fn write(&self, model: Model, origin: NgramSource<'_>) -> Result<()> {
+        lm::save(model, origin, &self.folder, self.force, &program())?;
         super::print(format_args!("{}\n", self.folder.display()))
     }
 }

@@ -10,6 +10,7 @@ use goldilocks::scale::{self, Plan, PlanOptions, ShardOutcome};
 
 use super::build::{BookArgs, counts_table};
 use super::{counted, print, shard_number};
+use crate::args;
 use crate::cli::program;
 use crate::failure::CliError;
 use crate::progress::Progress;
@@ -24,7 +25,7 @@ pub struct Options {
     #[arg(short, long, value_name = "SET", default_value = "questions")]
     output: PathBuf,
     /// The most bytes of books in a shard, perhaps with K, M or G
-    #[arg(long, value_name = "BYTES", default_value = "32M", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", default_value = "32M", value_parser = args::bytes)]
     shard_bytes: u64,
     /// Keep at most as many questions of each class as the released CBT has, drawn when the shards are merged
     /// [default: all]
@@ -48,19 +49,6 @@ pub struct MergeOptions {
     /// A planned set whose shards are built
     #[arg(value_name = "SET")]
     set: PathBuf,
-}
-
-fn bytes(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(['K', 'M', 'G']);
-    let unit = match &text[digits.len()..] {
-        "" => Some(1),
-        "K" => Some(1 << 10),
-        "M" => Some(1 << 20),
-        "G" => Some(1 << 30),
-        _ => None,
-    };
-    let number = digits.parse::<u64>().ok().zip(unit).and_then(|(n, unit)| n.checked_mul(unit));
-    number.filter(|&n| n > 0).ok_or_else(|| "expected a number such as 500K, 32M or 1G".to_owned())
 }
 
 /// Plans a set; prints how many shards it has.
@@ -133,20 +121,4 @@ pub fn run_merge(options: &MergeOptions, progress: &Progress) -> Result<()> {
         counts_table(&merged.counts),
         options.set.display(),
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_may_have_a_unit() {
-        assert_eq!(
-            [bytes("7"), bytes("32M"), bytes("1G")].map(Result::unwrap),
-            [7, 32 << 20, 1 << 30]
-        );
-        for wrong in ["", "M", "0", "1T", "1.5M", "-1", "99999999999G"] {
-            assert!(bytes(wrong).is_err(), "{wrong}");
-        }
-    }
 }
