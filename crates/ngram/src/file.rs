@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! header      "goldilocks-ngram", version, order, bits of a value, bytes in all, number of words, bytes of their
-//!             text, n-grams of each length from 2, SHA-256 of the body, SHA-256 of the header up to here
+//!             text, n-grams of each length from 2 and the reach of their table, SHA-256 of the body, SHA-256 of the header up to here
 //! vocabulary  hash table of word numbers, ends of the words, their text
 //! codebooks   of a quantised model: for each length from 2 its 256 probabilities and 256 backoffs
-//! levels      one per length: [word, probability, backoff, first child] of each n-gram, bit by bit
+//! levels      one per length: a table of [low bits of the key, probability, backoff], bit by bit
 //! ```
 //!
 //! Numbers are little-endian. The SHA-256 of the body is taken over those of its chunks of one mebibyte,
@@ -20,13 +20,14 @@ use base::Vocabulary;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::packed::{PADDING, Writer, width};
+use crate::packed::{MAX_WIDTH, PADDING, Writer};
 use crate::quantise::{self, codebook, nearest};
+use crate::slots::{Placement, Spread};
 use crate::table::{Level, Table};
 use crate::{Error, MAX_ORDER, Result};
 
 const MAGIC: &str = "goldilocks-ngram";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 pub(crate) const HEADER: usize = 128;
 /// The offsets of the checksums of body and header.
 const BODY_SUM: usize = 96;
@@ -54,10 +55,14 @@ pub(crate) struct Layout {
 pub(crate) struct LevelLayout {
     pub start: usize,
     pub len: usize,
-    pub word: u32,
+    /// Where its n-grams are; 1-grams are in the order of their words.
+    pub spread: Spread,
+    pub reach: u32,
+    pub n_slots: usize,
+    /// The low bits of a key that are kept; none of 1-grams.
+    pub key: u32,
     pub log_prob: u32,
     pub backoff: u32,
-    pub child: u32,
     /// Bits of one n-gram.
     pub stride: usize,
     /// The offset of its codebooks.
@@ -71,8 +76,9 @@ impl LevelLayout {
 }
 
 impl Layout {
-    /// Lays out a model; `None` if it would not fit into memory.
-    pub fn new(n_words: usize, n_text: usize, longer: &[usize], bits: u32) -> Option<Self> {
+    /// Lays out a model with these numbers of longer n-grams, and the reach of each table; `None` if it would not fit
+    /// into memory.
+    pub fn new(n_words: usize, n_text: usize, longer: &[(usize, u32)], bits: u32) -> Option<Self> {
         let n_slots = n_words.checked_mul(5)? / 4 + 1;
         let slots = HEADER;
         let ends = n_slots.checked_mul(4)?.checked_add(slots)?;
@@ -87,28 +93,34 @@ impl Layout {
             offset = offset.checked_add(4 * n_values)?;
         }
         let mut levels = Vec::new();
-        for (length, &len) in (1..).zip([n_words].iter().chain(longer)) {
-            let bits = if length == 1 { 32 } else { bits };
-            let word = if length == 1 { 0 } else { width(n_words.checked_sub(1)?) };
-            let is_last = length == order;
-            let backoff = if is_last { 0 } else { bits };
-            let child = if is_last { 0 } else { width(longer[length - 1]) };
-            let stride = (word + bits + backoff + child) as usize;
-            let codebook = codebooks[length - 1];
-            let start = offset;
+        let mut n_contexts = n_words;
+        for (length, &(len, reach)) in (1..).zip([(n_words, 0)].iter().chain(longer)) {
+            let spread = Spread::new(n_words, n_contexts, len);
+            let (bits, key, n_slots) = if length == 1 {
+                (32, 0, n_words)
+            } else {
+                (bits, spread.n_kept_bits(reach), spread.n_slots(reach))
+            };
+            if key > MAX_WIDTH || u32::try_from(n_slots).is_err() {
+                return None;
+            }
+            let backoff = if length == order { 0 } else { bits };
+            let stride = (key + bits + backoff) as usize;
             levels.push(LevelLayout {
-                start,
+                start: offset,
                 len,
-                word,
+                spread,
+                reach,
+                n_slots,
+                key,
                 log_prob: bits,
                 backoff,
-                child,
                 stride,
-                codebook,
+                codebook: codebooks[length - 1],
             });
-            // One more at the end says where the last one's children end.
-            let n_bits = len.checked_add(1)?.checked_mul(stride)?;
+            let n_bits = n_slots.checked_mul(stride)?;
             offset = offset.checked_add(n_bits.div_ceil(8))?.checked_add(PADDING)?;
+            n_contexts = n_slots;
         }
         Some(Self { n_words, n_slots, slots, ends, text, n_text, levels, n_bytes: offset })
     }
@@ -135,10 +147,15 @@ impl Layout {
         let (order, bits) = (u32_at(header, 20) as usize, u32_at(header, 24));
         let number = |offset: usize| usize::try_from(u64_at(header, offset)).ok();
         let is_supported = (1..=MAX_ORDER).contains(&order) && [quantise::BITS, 32].contains(&bits);
-        let layout = (1..order.min(MAX_ORDER)).map(|length| number(48 + 8 * length)).collect();
-        let layout = Option::<Vec<usize>>::filter(layout, |_| is_supported)
-            .filter(|longer| longer.iter().all(|&n| u32::try_from(n).is_ok()))
-            .and_then(|longer| Layout::new(number(40)?, number(48)?, &longer, bits));
+        let longer = |length: usize| {
+            let [len, reach] = [0, 4].map(|at| u32_at(header, 48 + 8 * length + at));
+            (len as usize, reach)
+        };
+        let longer: Vec<(usize, u32)> = (1..order.min(MAX_ORDER)).map(longer).collect();
+        let n_words = number(40).filter(|&n| is_supported && (1..EMPTY as usize).contains(&n));
+        let layout = n_words
+            .zip(number(48))
+            .and_then(|(n_words, n_text)| Layout::new(n_words, n_text, &longer, bits));
         match layout {
             Some(layout)
                 if layout.n_words < EMPTY as usize && number(32) == Some(layout.n_bytes) =>
@@ -163,14 +180,17 @@ pub(crate) fn is_whole(bytes: &[u8]) -> bool {
 pub(crate) fn encode(table: &Table, quantise: bool) -> Vec<u8> {
     let bits = if quantise { quantise::BITS } else { 32 };
     let Table { vocabulary, levels } = table;
-    let longer: Vec<usize> = levels[1..].iter().map(|level| level.words.len()).collect();
+    let placed = place(levels);
+    let longer: Vec<(usize, u32)> =
+        placed[1..].iter().map(|grams| (grams.order.len(), grams.reach)).collect();
     let layout = Layout::new(vocabulary.len(), vocabulary.n_bytes(), &longer, bits)
         .expect("a table fits into memory");
     let levels: Vec<(Vec<u8>, Vec<u8>)> = layout
         .levels
         .par_iter()
-        .zip(&table.levels)
-        .map(|(layout, level)| encode_level(layout, level))
+        .zip(levels)
+        .zip(placed)
+        .map(|((layout, level), placed)| encode_level(layout, level, &placed))
         .collect();
 
     let mut bytes = Vec::with_capacity(layout.n_bytes);
@@ -189,9 +209,10 @@ pub(crate) fn header(layout: &Layout, bits: u32, body_sum: [u8; 16]) -> Vec<u8> 
     let mut bytes = MAGIC.as_bytes().to_vec();
     let order = layout.levels.len() as u32;
     [VERSION, order, bits, 0].iter().for_each(|n| bytes.extend(n.to_le_bytes()));
-    let longer = layout.levels[1..].iter().map(|level| level.len);
-    let numbers = [layout.n_bytes, layout.n_words, layout.n_text].into_iter().chain(longer);
-    numbers.for_each(|n| bytes.extend((n as u64).to_le_bytes()));
+    let of_level = |level: &LevelLayout| u64::from(level.reach) << 32 | level.len as u64;
+    let numbers = [layout.n_bytes, layout.n_words, layout.n_text].map(|n| n as u64);
+    let numbers = numbers.into_iter().chain(layout.levels[1..].iter().map(of_level));
+    numbers.for_each(|n| bytes.extend(n.to_le_bytes()));
     bytes.resize(BODY_SUM, 0);
     bytes.extend(body_sum);
     bytes.extend(checksum(&bytes));
@@ -212,29 +233,67 @@ pub(crate) fn encode_vocabulary(vocabulary: &Vocabulary, layout: &Layout) -> Vec
 }
 
 /// The codebooks of a level, if it is quantised, and its n-grams.
-fn encode_level(layout: &LevelLayout, level: &Level) -> (Vec<u8>, Vec<u8>) {
+fn encode_level(layout: &LevelLayout, level: &Level, placed: &Placed) -> (Vec<u8>, Vec<u8>) {
     let book = |values: &[f32]| if layout.is_quantised() { codebook(values) } else { vec![] };
     let books = [book(&level.log_probs), book(&level.backoffs)];
     let mut encoder = LevelEncoder::new(layout, books);
-    for gram in 0..level.words.len() {
+    for &(key, gram) in &placed.order {
+        let gram = gram as usize;
         let backoff = level.backoffs.get(gram).copied().unwrap_or_default();
-        let child = level.children.get(gram).copied().unwrap_or_default();
-        encoder.push(level.words[gram], level.log_probs[gram], backoff, child);
+        encoder.push(placed.slots[gram], key, level.log_probs[gram], backoff);
     }
-    (encoder.codebooks(), encoder.finish(level.children.last().copied().unwrap_or(0)))
+    (encoder.codebooks(), encoder.finish())
 }
 
-/// Packs the n-grams of a level, one after the other.
+/// The n-grams of a level as they are placed in its table.
+struct Placed {
+    /// The key and the index of each, in the order of the table.
+    order: Vec<(u64, u32)>,
+    /// The slot of each.
+    slots: Vec<u32>,
+    reach: u32,
+}
+
+/// Places the n-grams of all levels.
+fn place(levels: &[Level]) -> Vec<Placed> {
+    let n_words = levels[0].words.len();
+    let words = 0..n_words as u32;
+    let order = words.clone().map(|word| (word.into(), word)).collect();
+    let mut placed = vec![Placed { order, slots: words.collect(), reach: 0 }];
+    let mut n_contexts = n_words;
+    for (above, level) in levels.iter().zip(&levels[1..]) {
+        let spread = Spread::new(n_words, n_contexts, level.words.len());
+        let contexts = &placed[placed.len() - 1].slots;
+        let children = above.children.windows(2).zip(contexts);
+        let grams = children.flat_map(|(children, &context)| {
+            (children[0]..children[1]).map(move |gram| (context, gram))
+        });
+        let key =
+            |(context, gram): (u32, u32)| (spread.key(context, level.words[gram as usize]), gram);
+        let mut order: Vec<(u64, u32)> = grams.map(key).collect();
+        order.par_sort_unstable();
+        let mut placement = Placement::new(spread);
+        let mut slots = vec![0; order.len()];
+        order.iter().for_each(|&(key, gram)| slots[gram as usize] = placement.slot(key) as u32);
+        n_contexts = spread.n_slots(placement.reach);
+        placed.push(Placed { order, slots, reach: placement.reach });
+    }
+    placed
+}
+
+/// Packs the n-grams of a level in the order of its table.
 pub(crate) struct LevelEncoder<'a> {
     layout: &'a LevelLayout,
     /// The values that are kept of probabilities and of backoffs; empty if the level is not quantised.
     books: [Vec<f32>; 2],
     writer: Writer,
+    /// The next slot.
+    next: usize,
 }
 
 impl<'a> LevelEncoder<'a> {
     pub fn new(layout: &'a LevelLayout, books: [Vec<f32>; 2]) -> Self {
-        Self { layout, books, writer: Writer::default() }
+        Self { layout, books, writer: Writer::default(), next: 0 }
     }
 
     /// The bytes of the codebooks.
@@ -243,17 +302,30 @@ impl<'a> LevelEncoder<'a> {
         self.books[..n_books].iter().flatten().flat_map(|value| value.to_le_bytes()).collect()
     }
 
-    /// Appends an n-gram; backoff and first child of the longest are left out.
-    pub fn push(&mut self, word: u32, log_prob: f32, backoff: f32, child: u32) {
-        let Self { layout, books, writer } = self;
+    /// Appends an n-gram in its slot; the backoff of the longest is left out.
+    pub fn push(&mut self, slot: u32, key: u64, log_prob: f32, backoff: f32) {
+        self.leave_empty(slot as usize);
+        let Self { layout, books, .. } = self;
         let code = |books: &[f32], value: f32| {
             if layout.is_quantised() { nearest(books, value) as u32 } else { value.to_bits() }
         };
-        writer.push(if layout.word == 0 { 0 } else { word }, layout.word);
-        writer.push(code(&books[0], log_prob), layout.log_prob);
-        if layout.child > 0 || layout.backoff > 0 {
-            writer.push(code(&books[1], backoff), layout.backoff);
-            writer.push(child, layout.child);
+        let log_prob = code(&books[0], log_prob);
+        let backoff = if layout.backoff == 0 { 0 } else { code(&books[1], backoff) };
+        self.slot(key, log_prob, backoff);
+    }
+
+    fn slot(&mut self, key: u64, log_prob: u32, backoff: u32) {
+        let Self { layout, writer, .. } = self;
+        writer.push_low(key, layout.key);
+        writer.push(log_prob, layout.log_prob);
+        writer.push(backoff, layout.backoff);
+        self.next += 1;
+    }
+
+    /// Leaves the slots before this one empty.
+    fn leave_empty(&mut self, slot: usize) {
+        while self.next < slot {
+            self.slot(self.layout.spread.first_key(self.next + 1) as u64, 0, 0);
         }
     }
 
@@ -262,14 +334,10 @@ impl<'a> LevelEncoder<'a> {
         (self.writer.len() >= 1 << 16).then(|| self.writer.take())
     }
 
-    /// The rest, after one more n-gram that says where the children of the last one end.
-    pub fn finish(self, n_children: u32) -> Vec<u8> {
-        let Self { layout, mut writer, .. } = self;
-        writer.push(0, layout.word);
-        writer.push(0, layout.log_prob);
-        writer.push(0, layout.backoff);
-        writer.push(n_children, layout.child);
-        writer.finish()
+    /// The rest.
+    pub fn finish(mut self) -> Vec<u8> {
+        self.leave_empty(self.layout.n_slots);
+        self.writer.finish()
     }
 }
 

@@ -8,11 +8,14 @@ use std::sync::{Mutex, PoisonError};
 
 use base::Vocabulary;
 use memmap2::Mmap;
+use rayon::prelude::*;
 
 use crate::file::{EMPTY, Layout, LevelLayout, encode, first_slot, is_whole, u32_at};
 use crate::packed::read;
+use crate::quantise;
+use crate::sentences::SentenceScorer;
 use crate::table::{Level, Table};
-use crate::text::{END, START, TokenId, UNKNOWN};
+use crate::text::{START, TokenId, UNKNOWN};
 use crate::{Error, MAX_ORDER, Result};
 
 /// A language model that can be queried; in memory or as a mapped file.
@@ -45,7 +48,7 @@ impl Deref for Bytes {
 /// The last words, as far as a model knows n-grams that begin with them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
-    /// The n-grams that the last 1, 2, … words are, as indices into their levels.
+    /// The n-grams that the last 1, 2, … words are, as slots of their levels.
     grams: [u32; MAX_ORDER - 1],
     backoffs: [f32; MAX_ORDER - 1],
     len: usize,
@@ -208,8 +211,9 @@ impl Model {
             if n_matched == state.len {
                 break;
             }
-            let among = self.children(n_matched, state.grams[n_matched] as usize);
-            let Some(found) = self.search(&levels[n_matched + 1], among, word) else { break };
+            let level = &levels[n_matched + 1];
+            let key = level.spread.key(state.grams[n_matched], word);
+            let Some(found) = self.find(level, key, level.spread.home(key)) else { break };
             n_matched += 1;
             gram = found;
             log_prob = self.log_prob(&levels[n_matched], gram);
@@ -221,65 +225,56 @@ impl Model {
 
     /// The log-probabilities of the words of a sentence and of its end.
     pub fn log_probs<'a>(&self, sentence: impl IntoIterator<Item = &'a str>) -> Vec<f32> {
-        let words = sentence.into_iter().map(|word| self.token(word)).chain([END]);
-        let mut state = self.sentence_start();
-        let mut score = |word| {
-            let (log_prob, next) = self.advance(&state, word);
-            state = next;
-            log_prob
-        };
-        words.map(&mut score).collect()
+        SentenceScorer::new(self).log_probs(sentence).to_vec()
     }
 
-    /// The n-grams one word longer than one, as indices into the next level.
-    fn children(&self, level: usize, gram: usize) -> std::ops::Range<usize> {
-        let (layout, next) = (&self.layout.levels[level], &self.layout.levels[level + 1]);
-        let skip = (layout.word + layout.log_prob + layout.backoff) as usize;
-        let child = |gram| self.field(layout, gram, skip, layout.child) as usize;
-        child(gram).min(next.len)..child(gram + 1).min(next.len)
+    /// The layout of the n-grams of each length, from 1.
+    pub(crate) fn levels(&self) -> &[LevelLayout] {
+        &self.layout.levels
     }
 
-    /// Finds a word among ascending ones by bisection.
-    fn search(
-        &self,
-        level: &LevelLayout,
-        among: std::ops::Range<usize>,
-        word: u32,
-    ) -> Option<usize> {
-        let at = |gram| self.field(level, gram, 0, level.word);
-        // Words ascend from 0 on, so none has a higher index than its number: frequent words are found at
-        // once.
-        let mut n = among.len().min(word as usize + 1);
-        let mut found = among.start;
-        while n > 1 {
-            let half = n / 2;
-            found = if at(found + half) <= word { found + half } else { found };
-            n -= half;
+    /// Finds the n-gram of a key from its home on.
+    pub(crate) fn find(&self, level: &LevelLayout, key: u64, home: usize) -> Option<usize> {
+        // What is kept of keys, at the upper end: the sign of a difference says which one is larger.
+        let skipped = u64::BITS - level.key;
+        for slot in home..level.n_slots {
+            let difference = self.bits(level, slot, 0).wrapping_sub(key) << skipped;
+            if difference == 0 {
+                return Some(slot);
+            }
+            if difference >> 63 == 0 {
+                return None;
+            }
         }
-        (n == 1 && at(found) == word).then_some(found)
+        None
     }
 
-    fn log_prob(&self, level: &LevelLayout, gram: usize) -> f32 {
-        let code = self.field(level, gram, level.word as usize, level.log_prob);
-        self.value(level, 0, code)
+    /// Reads a byte of a slot, so that the processor has it at hand when the slot is looked at.
+    pub(crate) fn touch(&self, level: &LevelLayout, slot: usize) -> u8 {
+        self.bytes[level.start + slot * level.stride / 8]
     }
 
-    fn backoff(&self, level: &LevelLayout, gram: usize) -> f32 {
-        let code = self.field(level, gram, (level.word + level.log_prob) as usize, level.backoff);
-        self.value(level, 1, code)
+    pub(crate) fn log_prob(&self, level: &LevelLayout, gram: usize) -> f32 {
+        self.value(level, 0, self.bits(level, gram, level.key))
     }
 
-    fn value(&self, level: &LevelLayout, book: usize, code: u32) -> f32 {
-        let bits = if level.log_prob == 32 {
-            code
+    pub(crate) fn backoff(&self, level: &LevelLayout, gram: usize) -> f32 {
+        self.value(level, 1, self.bits(level, gram, level.key + level.log_prob))
+    }
+
+    /// The bits of an n-gram from one on.
+    fn bits(&self, level: &LevelLayout, gram: usize, skip: u32) -> u64 {
+        read(&self.bytes, 8 * level.start + gram * level.stride + skip as usize)
+    }
+
+    fn value(&self, level: &LevelLayout, book: usize, bits: u64) -> f32 {
+        let bits = if level.is_quantised() {
+            let code = book << quantise::BITS | bits as usize % quantise::N_VALUES;
+            u32_at(&self.bytes, level.codebook + 4 * code)
         } else {
-            u32_at(&self.bytes, level.codebook + 4 * ((book << level.log_prob) + code as usize))
+            bits as u32
         };
         f32::from_bits(bits)
-    }
-
-    fn field(&self, level: &LevelLayout, gram: usize, skip: usize, width: u32) -> u32 {
-        read(&self.bytes, 8 * level.start + gram * level.stride + skip, width)
     }
 
     /// The n-grams with their values as they are stored: quantised values stay quantised.
@@ -293,31 +288,69 @@ impl Model {
             let word = self.bytes_of(number).and_then(|bytes| std::str::from_utf8(bytes).ok());
             vocabulary.intern(word.unwrap_or_default());
         }
-        let levels = self.layout.levels.iter().enumerate().map(|(index, layout)| {
-            let all = 0..layout.len;
-            let is_last = index + 1 == self.order();
-            let word = |gram| {
-                if index == 0 { gram as u32 } else { self.field(layout, gram, 0, layout.word) }
-            };
-            let mut level = Level {
-                words: all.clone().map(word).collect(),
-                log_probs: all.clone().map(|gram| self.log_prob(layout, gram)).collect(),
-                ..Level::default()
-            };
-            if !is_last {
-                level.backoffs = all.clone().map(|gram| self.backoff(layout, gram)).collect();
-                level.children = all.map(|gram| self.children(index, gram).start as u32).collect();
-                level.children.push(self.layout.levels[index + 1].len as u32);
-            }
-            level
-        });
-        let table = Table { levels: levels.collect(), vocabulary };
-        if table.is_consistent() {
-            return Ok(table);
-        }
-        let reason = "inconsistent n-grams".to_owned();
-        Err(Error::Corrupt { path: self.path.clone(), reason })
+        let levels = self.to_levels().map(|levels| Table { levels, vocabulary });
+        levels.filter(Table::is_consistent).ok_or_else(|| {
+            let reason = "inconsistent n-grams".to_owned();
+            Error::Corrupt { path: self.path.clone(), reason }
+        })
     }
+
+    /// The levels in the order of a trie; `None` if an n-gram has no context.
+    fn to_levels(&self) -> Option<Vec<Level>> {
+        // The n-grams of the level above by their slots.
+        let mut above: Vec<u32> = (0..self.layout.n_words as u32).collect();
+        let mut levels: Vec<Level> = Vec::new();
+        for (index, layout) in self.layout.levels.iter().enumerate() {
+            let grams = if index == 0 {
+                (0..layout.len as u32).map(|word| (0, word, word)).collect()
+            } else {
+                let mut grams = self.grams_of(layout, &above)?;
+                grams.par_sort_unstable();
+                grams
+            };
+            if let Some(shorter) = levels.last_mut() {
+                shorter.children = starts(&grams, shorter.words.len());
+            }
+            let slots = || grams.iter().map(|gram| gram.2 as usize);
+            let is_last = index + 1 == self.order();
+            let backoffs = slots().take(if is_last { 0 } else { grams.len() });
+            levels.push(Level {
+                words: grams.iter().map(|gram| gram.1).collect(),
+                log_probs: slots().map(|slot| self.log_prob(layout, slot)).collect(),
+                backoffs: backoffs.map(|slot| self.backoff(layout, slot)).collect(),
+                children: vec![],
+            });
+            above = vec![u32::MAX; layout.n_slots];
+            (0..).zip(slots()).for_each(|(gram, slot)| above[slot] = gram);
+        }
+        Some(levels)
+    }
+
+    /// The context, the last word and the slot of each n-gram of a level; `None` if a context is not there.
+    fn grams_of(&self, layout: &LevelLayout, contexts: &[u32]) -> Option<Vec<(u32, u32, u32)>> {
+        let key = |slot| {
+            let low = self.bits(layout, slot, 0) & (u64::MAX >> (u64::BITS - layout.key));
+            layout.spread.whole_key(slot, low, layout.key)
+        };
+        let filled = (0..layout.n_slots).filter_map(|slot| Some((slot, key(slot)?)));
+        let gram = |(slot, key): (usize, u64)| {
+            let (context, word) = layout.spread.gram(key);
+            let &context =
+                contexts.get(context as usize).filter(|&&context| context != u32::MAX)?;
+            Some((context, word, slot as u32))
+        };
+        filled.map(gram).collect::<Option<Vec<_>>>().filter(|grams| grams.len() == layout.len)
+    }
+}
+
+/// Where the n-grams of each context begin, and where those of the last one end; sorted by their contexts.
+fn starts(grams: &[(u32, u32, u32)], n_contexts: usize) -> Vec<u32> {
+    let mut starts = vec![0; n_contexts + 1];
+    grams.iter().for_each(|&(context, ..)| starts[context as usize + 1] += 1);
+    for context in 0..n_contexts {
+        starts[context + 1] += starts[context];
+    }
+    starts
 }
 
 #[cfg(test)]
@@ -329,6 +362,7 @@ mod tests {
 
     use super::*;
     use crate::naive::NaiveModel;
+    use crate::text::END;
     use crate::{Options, Pruning, Text, estimate};
 
     fn table(sentences: &[Vec<&str>], order: usize, at_most: u32) -> Table {
@@ -392,6 +426,24 @@ mod tests {
         }
 
         #[test]
+        fn a_sentence_is_scored_as_its_words_one_after_the_other(
+            sentences in sentences(), scored in sentences(), order in 1..=MAX_ORDER, at_most in 0u32..3,
+        ) {
+            let model = Model::new(&table(&sentences, order, at_most), false);
+            let mut scorer = SentenceScorer::new(&model);
+            for sentence in &scored {
+                let words = sentence.iter().map(|&word| model.token(word)).chain([END]);
+                let mut state = model.sentence_start();
+                let expected: Vec<f32> = words.map(|word| {
+                    let (log_prob, next) = model.advance(&state, word);
+                    state = next;
+                    log_prob
+                }).collect();
+                prop_assert_eq!(scorer.log_probs(sentence.iter().copied()), expected);
+            }
+        }
+
+        #[test]
         fn a_model_becomes_the_table_that_it_was_made_of(
             sentences in sentences(), order in 1..=MAX_ORDER, at_most in 0u32..3,
         ) {
@@ -427,9 +479,9 @@ mod tests {
         let strides = |model: &Model| -> Vec<usize> {
             model.layout.levels.iter().map(|level| level.stride).collect()
         };
-        // Eleven words, of which twenty bigrams and so on: word 4, values 32 or 8, first child 5 bits.
-        assert_eq!(strides(&plain)[2], 4 + 32);
-        assert_eq!(strides(&quantised)[2], 4 + 8);
+        // The values have 8 bits in place of 32.
+        assert_eq!(strides(&plain)[1], strides(&quantised)[1] + 2 * 24);
+        assert_eq!(strides(&plain)[2], strides(&quantised)[2] + 24);
     }
 
     #[test]
@@ -487,13 +539,13 @@ mod tests {
         message(
             &sound[..sound.len() - 9],
             &expect![[r#"
-                ROOT/ngrams.bin: corrupt language model: expected 629 bytes, found 620
+                ROOT/ngrams.bin: corrupt language model: expected 733 bytes, found 724
                 rebuild it: train the model again, or import its ARPA file"#]],
         );
         message(
             &changed(16),
             &expect![[r#"
-                ROOT/ngrams.bin: unsupported format: expected version 1, found 5
+                ROOT/ngrams.bin: unsupported format: expected version 2, found 6
                 rebuild it: train the model again, or import its ARPA file"#]],
         );
         message(

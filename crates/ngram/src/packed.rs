@@ -23,6 +23,14 @@ impl Writer {
         }
     }
 
+    /// Appends the low bits of a number, at most 64.
+    pub fn push_low(&mut self, value: u64, width: u32) {
+        for start in (0..width).step_by(32) {
+            let width = (width - start).min(32);
+            self.push(((value >> start) & ((1 << width) - 1)) as u32, width);
+        }
+    }
+
     /// The bytes that are complete; they are left out from here on.
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
@@ -43,11 +51,14 @@ impl Writer {
     }
 }
 
-/// Reads the number of `width` bits, at most 32, that starts at a bit.
-pub(crate) fn read(bytes: &[u8], bit: usize, width: u32) -> u32 {
+/// The most bits of a number that can be read, wherever it starts.
+pub(crate) const MAX_WIDTH: u32 = 57;
+
+/// Reads what starts at a bit: the low [`MAX_WIDTH`] bits of the result.
+pub(crate) fn read(bytes: &[u8], bit: usize) -> u64 {
     let place = bit / 8;
     let chunk = bytes[place..place + 8].try_into().expect("eight bytes");
-    ((u64::from_le_bytes(chunk) >> (bit % 8)) & ((1 << width) - 1)) as u32
+    u64::from_le_bytes(chunk) >> (bit % 8)
 }
 
 /// The number of bits that every number up to this one fits into.
@@ -73,7 +84,7 @@ mod tests {
             let bytes = writer.finish();
             let mut bit = 0;
             for (value, width) in numbers {
-                prop_assert_eq!(read(&bytes, bit, width), value);
+                prop_assert_eq!(read(&bytes, bit) & ((1 << width) - 1), u64::from(value));
                 bit += width as usize;
             }
         }

@@ -5,7 +5,7 @@
 //!                     in suffix order             │
 //!            ┌────────────────────────────────────┘ for each length
 //!            └──trie──▶ contexts ──interpolate──▶ probabilities ──write──▶ Model
-//!              in the order of the trie  in suffix order  in the order of the trie
+//!              in the order of the trie  in suffix order  in the order of the tables
 //! ```
 //!
 //! An n-gram comes next to its context in the order of the trie, and next to the shorter n-gram that it is interpolated
@@ -28,10 +28,9 @@ use self::levels::Levels;
 use self::permutation::Permutation;
 use self::spill::Sequence;
 use self::trie::{Join, Joined};
-use self::write::TrieLevel;
+use self::write::{Tables, TrieLevel};
 use crate::discounts::{Discounts, Fallback, TakenDiscounts};
 use crate::estimate::Options;
-use crate::file::Layout;
 use crate::model::Model;
 use crate::probabilities::{log, unigrams};
 use crate::{Error, MAX_ORDER, Result, quantise};
@@ -65,48 +64,43 @@ impl LargeText<'_> {
             levels::count(&mut text, pruning)?;
         let text::CountedText { limits, vocabulary, keys, memory, grams } = text;
         drop(grams);
-        let n_longer: Vec<usize> = longer.iter().map(|level| level.n_kept as usize).collect();
         let bits = if quantise { quantise::BITS } else { 32 };
-        let layout = Layout::new(vocabulary.len(), vocabulary.n_bytes(), &n_longer, bits)
-            .ok_or(Error::TooManyGrams { length: order })?;
+        let n_longer: Vec<u32> = longer.iter().map(|level| level.n_kept).collect();
         let mut taken = TakenDiscounts::default();
         counts_of_counts.into_iter().for_each(|n| {
             taken.estimate(n);
         });
 
-        let mut probabilities = unigrams(&counts, taken.discounts[0]);
+        let probabilities = unigrams(&counts, taken.discounts[0]);
         drop(counts);
         let log_probs = probabilities.iter().map(|&p| log(p.into()).to_bits());
         let mut level = TrieLevel {
             log_probs: Sequence::of(limits, log_probs)?,
             words: Sequence::of(limits, (0..).take(vocabulary.len()))?,
         };
-        let mut lower = Sequence::of(limits, probabilities.drain(..).map(f32::to_bits))?;
-        drop(probabilities);
-        let mut encoded = Vec::new();
+        let mut lower = Sequence::of(limits, probabilities.into_iter().map(f32::to_bits))?;
+        let n_longer = n_longer.into_iter();
+        let mut tables = Tables::new(limits, memory, vocabulary, keys.bits, bits, n_longer);
         for (longer, length) in longer.into_iter().zip(2..) {
             let stage = Stage::Estimating { length };
-            let joined = Joined::new(limits, longer.n_kept as usize, memory / 4)?;
-            let mut joined = Join {
+            let join = Join {
                 bits: keys.bits,
                 discounts: taken.discounts[length - 1],
                 shorter: level.words.read()?,
-                joined,
+                joined: Joined::new(limits, longer.n_kept as usize, memory / 4)?,
                 n_placed: 0,
-            }
-            .run(longer.sorter.sorted(stage)?)?;
-            let layout = &layout.levels[length - 2];
-            let contexts = Some(&mut joined.contexts);
-            encoded.push(write::encode(limits, memory / 2, layout, &mut level, contexts)?);
+            };
+            let joined = join.run(longer.sorter.sorted(stage)?)?;
             let parts = Parts { parts: joined.parts, suffixes: longer.suffixes, stage };
             let log_probs;
             (lower, log_probs) = parts.interpolate(limits, &mut lower, memory / 4)?;
-            level = TrieLevel { words: joined.words, log_probs };
+            let shorter =
+                std::mem::replace(&mut level, TrieLevel { words: joined.words, log_probs });
+            tables.add(shorter, Some(joined.contexts))?;
         }
-        let last = &layout.levels[order - 1];
-        encoded.push(write::encode(limits, memory / 2, last, &mut level, None)?);
-        drop((level, lower));
-        let model = write::write(limits, &vocabulary, &layout, bits, encoded)?;
+        drop(lower);
+        tables.add(level, None)?;
+        let model = tables.write()?;
         let TakenDiscounts { discounts, fallbacks } = taken;
         Ok(LargeEstimate { model, discounts, fallbacks })
     }
