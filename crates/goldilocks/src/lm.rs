@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use models::{Manifest, Provenance};
-use ngram::{LargeEstimate, LargeText, Limits, Model, Stage, Text};
+use ngram::{LargeEstimate, LargeText, Limits, Model, SentenceScorer, Stage, Text};
 use questions::BOOK_TITLE;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -236,23 +236,20 @@ impl Perplexity {
 
     fn of_lines(model: &Model, lines: &[&str]) -> Self {
         let mut sum = Self::default();
-        let start = model.sentence_start();
+        let mut scorer = SentenceScorer::new(model);
+        let mut tokens = Vec::new();
         for words in lines.iter().filter_map(|line| sentence(line)) {
-            let mut state = start;
-            let mut score = |word| {
-                let (log_prob, next) = model.advance(&state, word);
-                state = next;
-                sum.log_prob += f64::from(log_prob);
-                if word == ngram::UNKNOWN {
-                    sum.unknown_words += 1;
-                    sum.unknown_log_prob += f64::from(log_prob);
-                }
-            };
-            for word in words {
-                score(model.token(word));
-                sum.words += 1;
+            tokens.clear();
+            tokens.extend(words.map(|word| model.token(word)));
+            let log_probs = scorer.tokens(tokens.iter().copied());
+            sum.log_prob += log_probs.iter().map(|&log_prob| f64::from(log_prob)).sum::<f64>();
+            let unknown =
+                tokens.iter().zip(log_probs).filter(|(token, _)| **token == ngram::UNKNOWN);
+            for (_, &log_prob) in unknown {
+                sum.unknown_words += 1;
+                sum.unknown_log_prob += f64::from(log_prob);
             }
-            score(ngram::END);
+            sum.words += tokens.len();
             sum.sentences += 1;
         }
         sum
