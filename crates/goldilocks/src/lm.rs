@@ -242,12 +242,12 @@ impl Perplexity {
             tokens.clear();
             tokens.extend(words.map(|word| model.token(word)));
             let log_probs = scorer.tokens(tokens.iter().copied());
-            sum.log_prob += log_probs.iter().map(|&log_prob| f64::from(log_prob)).sum::<f64>();
-            let unknown =
-                tokens.iter().zip(log_probs).filter(|(token, _)| **token == ngram::UNKNOWN);
-            for (_, &log_prob) in unknown {
-                sum.unknown_words += 1;
-                sum.unknown_log_prob += f64::from(log_prob);
+            for (&token, &log_prob) in tokens.iter().chain([&ngram::END]).zip(log_probs) {
+                sum.log_prob += f64::from(log_prob);
+                if token == ngram::UNKNOWN {
+                    sum.unknown_words += 1;
+                    sum.unknown_log_prob += f64::from(log_prob);
+                }
             }
             sum.words += tokens.len();
             sum.sentences += 1;

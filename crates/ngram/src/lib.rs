@@ -7,8 +7,9 @@
 //! ```
 //!
 //! A [`Table`] has every n-gram with its probability and its backoff; a [`Model`] is the same in the bytes of
-//! the model file, memory-mapped, and can be queried. All probabilities are natural logarithms; ARPA files
-//! have decimal ones.
+//! the model file, memory-mapped, and can be queried: word by word, or whole sentences at once with a
+//! [`SentenceScorer`]. A [`LargeText`] takes the same way on disk, within a limit of memory, to the same bytes. All
+//! probabilities are natural logarithms; ARPA files have decimal ones.
 //!
 //! ```
 //! use goldilocks_ngram::{Model, Options, Text, estimate};
@@ -27,6 +28,7 @@ mod arpa;
 mod counts;
 mod discounts;
 mod disk;
+mod encode;
 mod error;
 mod estimate;
 mod file;

@@ -10,7 +10,8 @@ use base::Vocabulary;
 use memmap2::Mmap;
 use rayon::prelude::*;
 
-use crate::file::{EMPTY, Layout, LevelLayout, encode, first_slot, is_whole, u32_at};
+use crate::encode::encode;
+use crate::file::{EMPTY, Layout, LevelLayout, first_slot, is_whole, u32_at};
 use crate::packed::read;
 use crate::quantise;
 use crate::sentences::SentenceScorer;
@@ -269,7 +270,7 @@ impl Model {
 
     fn value(&self, level: &LevelLayout, book: usize, bits: u64) -> f32 {
         let bits = if level.is_quantised() {
-            let code = book << quantise::BITS | bits as usize % quantise::N_VALUES;
+            let code = book * quantise::N_VALUES + bits as usize % quantise::N_VALUES;
             u32_at(&self.bytes, level.codebook + 4 * code)
         } else {
             bits as u32

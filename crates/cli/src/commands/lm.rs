@@ -46,7 +46,7 @@ Examples:
         #[arg(long, value_name = "COUNT", default_value_t = 0)]
         prune: u32,
         /// Use at most this much memory, perhaps with K, M or G, and sort on disk: texts of any length, and the same
-        /// model; without it everything is held in memory, about 80 bytes a word
+        /// model; without it everything is held in memory, about 100 bytes a word
         #[arg(long, value_name = "BYTES", value_parser = args::bytes)]
         memory: Option<u64>,
         /// Folder of the temporary files of `--memory`, about 70 bytes a word [default: next to the output]

@@ -79,6 +79,35 @@ fn a_text_becomes_a_model_and_arpa_and_a_model_again() {
 }
 
 #[test]
+fn a_limit_of_memory_gives_the_same_model_and_what_it_lacks_is_named() {
+    let folder = folder();
+    let arguments = ["lm", "estimate", "text", "-o", "large", "--order", "2", "--memory", "64M"];
+    let said = goldilocks(folder.path(), &arguments);
+    assert!(said.starts_with("exit 0\nlarge\n"), "{said}");
+    let bytes = |model: &str| fs::read(folder.path().join(model).join("ngrams.bin")).unwrap();
+    assert!(bytes("large") == bytes("model"));
+    says(
+        &folder,
+        "lm estimate text -o out --memory 1M",
+        &expect![[r#"
+            exit 1
+            error: too little memory: expected at least 64 MiB, found 1
+            hint: allow more with `--memory`
+        "#]],
+    );
+    says(
+        &folder,
+        "lm estimate text -o out --memory 1G --temporary gone",
+        &expect![[r#"
+            exit 1
+            error: gone: cannot keep temporary files: No such file or directory (os error 2)
+            hint: make room, or choose another folder with `--temporary`
+        "#]],
+    );
+    assert!(!folder.path().join("out").exists());
+}
+
+#[test]
 fn what_is_no_text_is_named() {
     let folder = folder();
     fs::write(folder.path().join("empty"), "\n").unwrap();

@@ -80,7 +80,7 @@ impl LargeText<'_> {
         };
         let mut lower = Sequence::of(limits, probabilities.into_iter().map(f32::to_bits))?;
         let n_longer = n_longer.into_iter();
-        let mut tables = Tables::new(limits, memory, vocabulary, keys.bits, bits, n_longer);
+        let mut tables = Tables::new(limits, memory, vocabulary, bits, n_longer);
         for (longer, length) in longer.into_iter().zip(2..) {
             let stage = Stage::Estimating { length };
             let join = Join {

@@ -82,7 +82,7 @@ impl<'a> LargeText<'a> {
         let memory = self.memory();
         let (vocabulary, new) = renumbered(&self.vocabulary, &self.counts);
         drop((self.vocabulary, self.counts));
-        let keys = Keys { bits: width(vocabulary.len()), order };
+        let keys = Keys { bits: Keys::bits(&vocabulary), order };
         if keys.bits as usize * order > u128::BITS as usize {
             let most = 1u64 << (u128::BITS as usize / order);
             return Err(Error::TooManyWordsForOrder { order, most });
@@ -128,6 +128,11 @@ pub(super) struct Keys {
 }
 
 impl Keys {
+    /// How many bits a word needs.
+    pub fn bits(vocabulary: &Vocabulary) -> u32 {
+        width(vocabulary.len())
+    }
+
     /// The n-gram after one more word.
     fn append(self, key: u128, word: u32) -> u128 {
         u128::from(word + 1) << (self.bits * (self.order as u32 - 1)) | key >> self.bits

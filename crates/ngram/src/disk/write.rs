@@ -8,9 +8,9 @@ use base::Vocabulary;
 use super::permutation::Permutation;
 use super::sorter::{Sizes, Sorter};
 use super::spill::{Limits, Sequence, Stage};
-use crate::file::{
-    BodyChecksum, HEADER, Layout, LevelEncoder, LevelLayout, encode_vocabulary, header,
-};
+use super::text::Keys;
+use crate::encode::{LevelEncoder, encode_vocabulary};
+use crate::file::{BodyChecksum, HEADER, Layout, LevelLayout, header};
 use crate::model::Model;
 use crate::quantise::means;
 use crate::slots::{Placement, Spread};
@@ -39,13 +39,13 @@ struct EncodedLevel<'a> {
 
 /// Makes the tables of the levels, from the shortest n-grams on.
 pub(super) struct Tables<'a> {
-    pub limits: &'a Limits<'a>,
-    pub memory: u64,
-    pub vocabulary: Vocabulary,
+    limits: &'a Limits<'a>,
+    memory: u64,
+    vocabulary: Vocabulary,
     /// The bits of a word where n-grams are in the order of the trie.
-    pub word: u32,
+    word: u32,
     /// The bits of a value.
-    pub bits: u32,
+    bits: u32,
     /// The number of n-grams of each length from 2, and the reach of their tables as far as it is known.
     longer: Vec<(usize, u32)>,
     /// The level above, and the slot of each of its n-grams.
@@ -58,11 +58,11 @@ impl<'a> Tables<'a> {
         limits: &'a Limits<'a>,
         memory: u64,
         vocabulary: Vocabulary,
-        word: u32,
         bits: u32,
         n_longer: impl Iterator<Item = u32>,
     ) -> Self {
         let longer = n_longer.map(|n| (n as usize, 0)).collect();
+        let word = Keys::bits(&vocabulary);
         Self { limits, memory, vocabulary, word, bits, longer, above: None, encoded: vec![] }
     }
 
