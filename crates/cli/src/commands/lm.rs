@@ -49,7 +49,7 @@ Examples:
         /// model; without it everything is held in memory, about 100 bytes a word
         #[arg(long, value_name = "BYTES", value_parser = args::bytes)]
         memory: Option<u64>,
-        /// Folder of the temporary files of `--memory`, about 70 bytes a word [default: next to the output]
+        /// Folder of the temporary files of `--memory`, about 80 bytes a word [default: next to the output]
         #[arg(long, value_name = "DIR", requires = "memory")]
         temporary: Option<PathBuf>,
         #[command(flatten)]

@@ -199,7 +199,7 @@ fn a_model_file_that_is_cut_off_or_missing_is_named() {
         "lm perplexity model text",
         &expect![[r#"
             exit 1
-            error: model/ngrams.bin: corrupt language model: expected 390 bytes, found 200
+            error: model/ngrams.bin: corrupt language model: expected 412 bytes, found 200
             hint: rebuild it: `goldilocks train` trains the model again, `goldilocks lm import` imports its ARPA file
         "#]],
     );
