@@ -306,20 +306,21 @@ mod tests {
     use crate::train::checkpoints_of;
     use crate::{AnswerOptions, answer, load_model};
 
-    const SETTINGS: [&str; 13] = [
+    const SETTINGS: [&str; 14] = [
         "pieces=500",
         "layers=2",
         "width=32",
         "heads=2",
         "head_dim=16",
         "feed_forward=48",
-        "length=192",
-        "rows=4",
-        "steps=40",
+        "length=128",
+        "rows=3",
+        "steps=24",
         "warm_up=5",
         "learning_rate=0.02",
-        "tune_length=2048",
+        "tune_length=1024",
         "tune_rows=1",
+        "valid=15",
     ];
 
     fn options<'a>(more: impl IntoIterator<Item = &'a str>) -> ReaderOptions {
@@ -362,16 +363,16 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_learns_resumes_to_the_same_bytes_and_answers() {
-        let (set, place) = (set(6), tempfile::tempdir().unwrap());
-        let options = options(["tune_steps=6", "tune_rate=0.01"]);
+    fn a_reader_learns_and_resumes_to_the_same_bytes() {
+        let (set, place) = (set(4), tempfile::tempdir().unwrap());
+        let options = options(["tune_steps=4", "tune_rate=0.01"]);
         let [whole, parts] = ["whole", "parts"].map(|name| place.path().join(name));
         let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         let done = one.install(|| train_reader(&whole, Some(&set), &options, &|_| ()));
         assert_eq!(done.unwrap(), ReaderRun::Done);
         let mut n_stops = 0;
         // In the middle of pretraining, and of fine-tuning; what was prepared is enough to resume.
-        for (set, steps) in [(Some(&set), 20), (None, 20)] {
+        for (set, steps) in [(Some(&set), 12), (None, 11)] {
             let stops = Impatient(AtomicUsize::new(steps));
             let run = train_reader(&parts, set, &options, &stops).unwrap();
             n_stops += usize::from(run == ReaderRun::Stopped);
@@ -386,18 +387,19 @@ mod tests {
             .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
             .map(|point| point["valid"].as_f64().unwrap())
             .collect();
-        assert!(losses[losses.len() - 1] < losses[0] - 1.0, "{losses:?}");
-        // The note has what answering finds, up to the rounding of weights.
-        let (model, _) = load_model(&whole, DeviceChoice::Cpu, &|_| ()).unwrap();
-        let answered = AnswerOptions { splits: vec![Split::Valid], ..AnswerOptions::default() };
-        let predictions = answer(&model, &set, &answered, &|_| ()).unwrap();
-        let n_right = predictions.iter().filter(|it| Some(it.predicted) == it.answer).count();
+        assert!(losses[losses.len() - 1] < losses[0] - 0.5, "{losses:?}");
         let note = fs::read_to_string(whole.join("reader.toml")).unwrap();
         let note: toml::Table = note.parse().unwrap();
-        let valid = note["valid"].as_table().unwrap().values();
-        let noted: i64 = valid.map(|counts| counts[0].as_integer().unwrap()).sum();
-        assert!(n_right.abs_diff(noted as usize) * 50 <= predictions.len(), "{n_right} {noted}");
-        assert!(n_right * 100 > 15 * predictions.len(), "{n_right} of {}", predictions.len());
+        let counts = |place: usize| -> i64 {
+            let valid = note["valid"].as_table().unwrap().values();
+            valid.map(|counts| counts[place].as_integer().unwrap()).sum()
+        };
+        // By chance it would be a tenth.
+        assert!(counts(0) * 100 > 15 * counts(1), "{} of {}", counts(0), counts(1));
+        let (model, _) = load_model(&whole, DeviceChoice::Cpu, &|_| ()).unwrap();
+        let few = AnswerOptions { sample: Some(2), ..AnswerOptions::default() };
+        let answered = AnswerOptions { splits: vec![Split::Valid], ..few };
+        assert_eq!(answer(&model, &set, &answered, &|_| ()).unwrap().len(), 8);
     }
 
     #[test]
