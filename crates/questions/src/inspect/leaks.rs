@@ -119,6 +119,8 @@ impl CandidateFaults {
         self.questions += other.questions;
         self.case_twins += other.case_twins;
         self.answer_has_twin += other.answer_has_twin;
+        self.capitals += other.capitals;
+        self.answer_capitals += other.answer_capitals;
         self.fewer_than_ten += other.fewer_than_ten;
         self.candidates += other.candidates;
         self.most_candidates = self.most_candidates.max(other.most_candidates);
