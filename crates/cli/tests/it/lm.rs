@@ -100,7 +100,7 @@ fn a_limit_of_memory_gives_the_same_model_and_what_it_lacks_is_named() {
         "lm estimate text -o out --memory 1G --temporary gone",
         &expect![[r#"
             exit 1
-            error: gone: cannot keep temporary files: No such file or directory (os error 2)
+            error: gone: cannot keep temporary files: no such file or folder
             hint: make room, or choose another folder with `--temporary`
         "#]],
     );

@@ -103,6 +103,7 @@ impl<'a> LargeText<'a> {
             }
         }
         drop(self.words);
+        self.limits.check(Stage::Counting)?;
         let grams = sorter.sorted(Stage::Counting)?;
         Ok(CountedText { limits: self.limits, vocabulary, keys, memory, grams })
     }
