@@ -282,12 +282,10 @@ mod tests {
             fs::read(file).unwrap()
         };
         assert!(bytes(&options) == bytes(&EstimateOptions::default()));
-        let stages = events.into_inner().unwrap();
-        assert_eq!(stages[..3], ["read", "sort", "count"]);
-        assert_eq!(
-            stages[3..],
-            ["estimate", "estimate", "estimate", "estimate", "write", "estimate"]
-        );
+        let mut stages = events.into_inner().unwrap();
+        // Each length of n-grams is a stage of its own.
+        stages.dedup();
+        assert_eq!(stages, ["read", "sort", "count", "estimate", "write", "estimate"]);
 
         struct Impatient;
         impl Reporter for Impatient {
