@@ -111,20 +111,21 @@ impl AnswerFolder {
     pub fn open(folder: &Path, from: &AnswerProvenance, overwrite: bool) -> Result<Self> {
         let path = folder.join(FROM);
         let text = toml::to_string(from).expect("every field has a form in TOML");
-        match std::fs::read_to_string(&path) {
-            Ok(there) if there == text => {}
-            Ok(_) if !overwrite => return Err(Error::Exists { path: folder.to_owned() }),
-            // A folder of something else is not filled with predictions.
-            Err(_) if !overwrite && is_in_use(folder) => {
-                return Err(Error::Exists { path: folder.to_owned() });
-            }
-            _ => {
-                for file in predictions(folder)? {
-                    std::fs::remove_file(&file).map_err(Error::io(&file))?;
-                }
-                files::write_text(&path, &text)?;
+        // Looked at before the note is: a worker that begins the folder meanwhile has written the note by then.
+        let was_in_use = is_in_use(folder);
+        if std::fs::read_to_string(&path).is_ok_and(|there| there == text) {
+            return Ok(Self { folder: folder.to_owned() });
+        }
+        // A folder of something else is not filled with predictions.
+        if was_in_use && !overwrite {
+            return Err(Error::Exists { path: folder.to_owned() });
+        }
+        if was_in_use {
+            for file in predictions(folder)? {
+                std::fs::remove_file(&file).map_err(Error::io(&file))?;
             }
         }
+        files::write_text(&path, &text)?;
         Ok(Self { folder: folder.to_owned() })
     }
 
