@@ -183,7 +183,7 @@ pub enum Warning {
     NoAuthor { n: usize, of: usize },
     /// Books that share much text, in different splits; the pair that shares most, and how many pairs there are.
     SharedText { n_pairs: usize, book: (String, Split), other: (String, Split), share: f64 },
-    /// Fewer questions than the released set has.
+    /// Fewer questions than were wanted.
     Shortfall { split: Split, class: WordClass, found: usize, wanted: usize },
     /// A text was too small to estimate the discounts of n-grams of a length.
     Discounts { path: PathBuf, length: usize, reason: String, taken: [f64; 3] },
@@ -235,7 +235,7 @@ impl fmt::Display for Warning {
             }
             Self::Shortfall { split, class, found, wanted } => write!(
                 f,
-                "{} {}: {} questions where the released set has {}: all of them are kept",
+                "{} {}: {} questions, fewer than the {} that were wanted: all of them are kept",
                 split.code(),
                 class.code(),
                 thousands(*found),

@@ -140,10 +140,15 @@ pub fn try_book(
 /// The questions of the book, as the test split of a set.
 fn questions_of(options: &TryOptions, reporter: &dyn Reporter) -> Result<QuestionSet> {
     let tale = || TextBook { name: options.name(), text: TALES[0].text.into() };
+    // All questions of one book are for test.
+    let of_split = |split| match split {
+        Split::Test => [options.sample; WordClass::ALL.len()],
+        _ => [0; WordClass::ALL.len()],
+    };
     let building = BuildOptions {
         books: options.book.iter().cloned().collect(),
         texts: if options.book.is_some() { Vec::new() } else { vec![tale()] },
-        counts: Counts::AtMost([[options.sample; WordClass::ALL.len()]; Split::ALL.len()]),
+        counts: Counts::AtMost(Split::ALL.map(of_split)),
         seed: options.seed,
         ..BuildOptions::default()
     };
