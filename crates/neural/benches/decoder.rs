@@ -54,7 +54,10 @@ fn shape(name: &str) -> Result<(DecoderConfig, [usize; 2])> {
         other => return Err(format!("shape `{other}`: expected tiny, small or large").into()),
     };
     let block = BlockShape { width, heads, head_dim: width / heads, feed_forward };
-    Ok((DecoderConfig { n_pieces, layers, block, rotary_base: 1e4, dropout: 0.0 }, size))
+    let (has_head_norms, is_tied, rotary_base, dropout) = (true, true, 1e4, 0.0);
+    let config =
+        DecoderConfig { n_pieces, layers, block, has_head_norms, is_tied, rotary_base, dropout };
+    Ok((config, size))
 }
 
 /// Pieces per second, and the losses of a piece at first and at last.

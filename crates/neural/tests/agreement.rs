@@ -264,8 +264,15 @@ mod networks {
     fn the_decoder_learns_on_the_gpu_what_it_learns_on_the_cpu() {
         let Some(cuda) = gpu::or_skip("decoder on GPU and CPU", Cuda::open()) else { return };
         let block = BlockShape { width: 64, heads: 2, head_dim: 32, feed_forward: 96 };
-        let config =
-            DecoderConfig { n_pieces: 1237, layers: 3, block, rotary_base: 1e4, dropout: 0.0 };
+        let config = DecoderConfig {
+            n_pieces: 1237,
+            layers: 3,
+            block,
+            has_head_norms: true,
+            is_tied: true,
+            rotary_base: 1e4,
+            dropout: 0.0,
+        };
         let muon = Method::Muon { decay: 0.1, adam_rate: 0.75 };
         let case = |name, config, method, rate| Case {
             name,
@@ -275,6 +282,7 @@ mod networks {
             rate,
             tf32: 5e-3,
         };
+        let llama = DecoderConfig { has_head_norms: false, is_tied: false, ..config };
         let odd = BlockShape { width: 45, heads: 3, head_dim: 14, feed_forward: 51 };
         let cases = [
             case("decoder, sgd", config, Method::Sgd, 0.5),
@@ -282,6 +290,7 @@ mod networks {
             case("decoder, muon", config, muon, 0.002),
             case("decoder, dropout", DecoderConfig { dropout: 0.1, ..config }, muon, 0.002),
             case("decoder, odd", DecoderConfig { block: odd, ..config }, muon, 0.002),
+            case("decoder, llama", llama, muon, 0.002),
         ];
         let failures: Vec<String> =
             cases.iter().filter_map(|case| compare!(cuda, *case, decoder_losses)).collect();

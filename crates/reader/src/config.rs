@@ -65,8 +65,15 @@ impl Config {
     pub fn network(&self, n_pieces: usize) -> DecoderConfig {
         let &Self { width, heads, head_dim, feed_forward, .. } = self;
         let block = BlockShape { width, heads, head_dim, feed_forward };
-        let (layers, rotary_base, dropout) = (self.layers, ROTARY_BASE, self.dropout);
-        DecoderConfig { n_pieces, layers, block, rotary_base, dropout }
+        DecoderConfig {
+            n_pieces,
+            layers: self.layers,
+            block,
+            has_head_norms: true,
+            is_tied: true,
+            rotary_base: ROTARY_BASE,
+            dropout: self.dropout,
+        }
     }
 
     /// How it is trained.

@@ -27,23 +27,21 @@ pub struct SelfAttention {
     shape: BlockShape,
 }
 
-/// Its norms: of the stream, of each query and of each key.
+/// Its norms: of the stream, and, where there are any, of each query and of each key.
 #[derive(Clone, Debug)]
 pub struct AttentionNorms {
     input: Norm,
-    queries: Norm,
-    keys: Norm,
+    heads: Option<[Norm; 2]>,
 }
 
 impl AttentionNorms {
     /// Adds them to the plan of a network.
-    pub fn plan(plan: &mut Plan, layer: &str, shape: BlockShape) -> Self {
+    pub fn plan(plan: &mut Plan, layer: &str, shape: BlockShape, has_head_norms: bool) -> Self {
         let mut norm = |name: &str, dim| Norm::plan(plan, format!("{layer}.{name}.weight"), dim);
-        Self {
-            input: norm("input_layernorm", shape.width),
-            queries: norm("self_attn.q_norm", shape.head_dim),
-            keys: norm("self_attn.k_norm", shape.head_dim),
-        }
+        let input = norm("input_layernorm", shape.width);
+        let mut of_heads =
+            || ["self_attn.q_norm", "self_attn.k_norm"].map(|name| norm(name, shape.head_dim));
+        Self { input, heads: has_head_norms.then(&mut of_heads) }
     }
 }
 
@@ -55,7 +53,7 @@ pub struct SelfAttentionBuffers<A> {
     normed: A,
     /// Queries, keys and values.
     joined: A,
-    /// Queries and keys, normalised and rotated.
+    /// Queries and keys, rotated, and normalised where there are norms.
     rotated: A,
     /// What all heads have read.
     read: A,
@@ -121,7 +119,7 @@ impl SelfAttention {
         self.output.forward(weights, (stream.all_mut(), 1.0), read.all());
     }
 
-    /// Queries and keys → the same normalised and rotated.
+    /// Queries and keys → the same rotated, and normalised where there are norms.
     fn rotate<D: Backend>(
         &self,
         weights: &Weights<D>,
@@ -129,9 +127,14 @@ impl SelfAttention {
         places: &Places<D>,
     ) {
         let Self { norms, shape, .. } = self;
-        for (part, norm) in [&norms.queries, &norms.keys].into_iter().enumerate() {
+        for (part, norm) in norms.heads.iter().flatten().enumerate() {
             let into = side_by_side_mut(rotated.all_mut(), *shape, [part, 2]);
             norm.forward(weights, into, side_by_side(joined.all(), *shape, [part, 3]));
+        }
+        if norms.heads.is_none() {
+            let into = rotated.all_mut().rows_of(2 * shape.heads_dim());
+            let from = joined.all().laid_out(pairs_layout(joined.len(), *shape));
+            weights.device.copy_rows(into, from);
         }
         let rotation = self.rotation(places, false);
         weights.device.rotate(rotated.all_mut(), rotation);
@@ -194,8 +197,12 @@ impl SelfAttention {
         };
         device.attention_backward(into, self.attention(rotated, joined, places), results);
         device.rotate(of_rotated.reborrow(), self.rotation(places, true));
-        let norms = [&self.norms.queries, &self.norms.keys];
-        for (part, norm) in norms.into_iter().enumerate() {
+        if self.norms.heads.is_none() {
+            let layout = pairs_layout(of_joined.len, self.shape);
+            let from = of_rotated.reborrow().read().rows_of(2 * dim);
+            device.copy_rows(of_joined.reborrow().laid_out(layout), from);
+        }
+        for (part, norm) in self.norms.heads.iter().flatten().enumerate() {
             let into = side_by_side_mut(of_joined.reborrow(), self.shape, [part, 3]);
             let from = side_by_side(joined.all(), self.shape, [part, 3]);
             let above = side_by_side(of_rotated.reborrow().read(), self.shape, [part, 2]);
@@ -238,6 +245,12 @@ fn heads_layout(len: usize, shape: BlockShape, n_parts: usize) -> Layout {
         batch: shape.heads,
         batch_stride: shape.head_dim,
     }
+}
+
+/// The queries and keys of all heads, the first two of the three parts of rows of some numbers in all.
+fn pairs_layout(len: usize, shape: BlockShape) -> Layout {
+    let (columns, row_stride) = (2 * shape.heads_dim(), 3 * shape.heads_dim());
+    Layout { rows: len / row_stride, columns, row_stride, batch: 1, batch_stride: len }
 }
 
 /// The values of all heads, the last of the three parts of rows of some numbers in all.

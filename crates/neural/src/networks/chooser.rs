@@ -7,6 +7,8 @@
 //! row   [ shared ............ | text 1 | text 2 | … | shared ... | text 1 | … ]
 //! ```
 
+use std::sync::Arc;
+
 use numerics::Real as _;
 use numerics::device::{Array, Backend, Choices, Device, Indices, Reals, Slice};
 
@@ -36,6 +38,8 @@ pub struct ChoiceBatch {
 pub struct Chooser {
     decoder: Decoder,
     config: ChooserConfig,
+    /// Cosines and sines of each position; none: those of the decoder's base.
+    angles: Option<Arc<[f32]>>,
 }
 
 /// How it learns.
@@ -69,7 +73,15 @@ pub struct ChooserBuffers<D: Device> {
 impl Chooser {
     /// A decoder, with the same parameters, that learns to choose.
     pub fn new(decoder: Decoder, config: ChooserConfig) -> Self {
-        Self { decoder, config }
+        Self { decoder, config, angles: None }
+    }
+
+    /// The same with angles of its own, as networks have them whose positions are stretched.
+    ///
+    /// # Shapes
+    /// `angles` positions × head_dim: cosines, then sines.
+    pub fn with_angles(self, angles: Arc<[f32]>) -> Self {
+        Self { angles: Some(angles), ..self }
     }
 
     /// Numbers of a question in a batch.
@@ -96,7 +108,13 @@ impl Network for Chooser {
         let (n, dim) = (batch.text.pieces.len(), config.block.head_dim);
         let mut decoder = self.decoder.buffers(device, &batch.text, mode)?;
         let shape = [1, self.config.positions];
-        let angles = Places::new(device, shape, (dim, config.rotary_base), 0.0)?.angles;
+        let angles = match &self.angles {
+            None => Places::new(device, shape, (dim, config.rotary_base), 0.0)?.angles,
+            Some(angles) => {
+                let angles = angles.iter().map(|&x| D::Real::from_f64(x.into()));
+                device.upload(&angles.collect::<Vec<_>>())?
+            }
+        };
         decoder.places.angles = device.zeros(n * dim)?;
         decoder.places.bounds = Some(device.zeros(3 * n)?);
         let n_questions = batch.questions.len() / self.size();
@@ -180,8 +198,15 @@ mod tests {
 
     fn network() -> Chooser {
         let block = BlockShape { width: 6, heads: 2, head_dim: 4, feed_forward: 5 };
-        let (n_pieces, layers, rotary_base, dropout) = (11, 2, 100.0, 0.0);
-        let decoder = DecoderConfig { n_pieces, layers, block, rotary_base, dropout };
+        let decoder = DecoderConfig {
+            n_pieces: 11,
+            layers: 2,
+            block,
+            has_head_norms: true,
+            is_tied: true,
+            rotary_base: 100.0,
+            dropout: 0.0,
+        };
         Chooser::new(Decoder::new(decoder), CONFIG)
     }
 

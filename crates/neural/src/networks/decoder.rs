@@ -1,6 +1,6 @@
 //! A Transformer that continues text: pieces of words → the next piece of each. Its layout, names and formulas
 //! are those of Qwen3 (Yang et al. 2025), with one embedding for input and output, so that other programs load
-//! what was learnt as it is.
+//! what was learnt as it is; or those of Llama, which others have trained.
 //!
 //! ```text
 //! pieces ──embedding──▶ stream ──dropout──▶ blocks { attention, feed-forward } ──norm──▶ softmax (tied)
@@ -25,6 +25,10 @@ pub struct DecoderConfig {
     pub layers: usize,
     /// Their shape; `head_dim` is even.
     pub block: BlockShape,
+    /// Whether queries and keys are normalised, as those of Qwen3 are.
+    pub has_head_norms: bool,
+    /// Whether the output has the weights of the embedding.
+    pub is_tied: bool,
     /// The base of rotary positions; usually 10,000.
     pub rotary_base: f64,
     /// The probability that a number is set to 0 in an embedding, in what heads read, and in the hidden
@@ -103,10 +107,14 @@ impl Decoder {
         let mut plan = Plan::default();
         let (name, initial) = ("model.embed_tokens.weight", Initial::Normal(0.02));
         let embedding = Embedding::plan(&mut plan, name, [n_pieces, shape.width], initial);
-        let softmax = Softmax { table: embedding.table.clone(), bias: None };
+        let table = match config.is_tied {
+            true => embedding.table.clone(),
+            false => plan.add("lm_head.weight", [n_pieces, shape.width], initial),
+        };
+        let softmax = Softmax { table, bias: None };
         let names: Vec<String> = (0..layers).map(|n| format!("model.layers.{n}")).collect();
         let mut norms_of = |layer: &String| {
-            let attention = AttentionNorms::plan(&mut plan, layer, shape);
+            let attention = AttentionNorms::plan(&mut plan, layer, shape, config.has_head_norms);
             let name = format!("{layer}.post_attention_layernorm.weight");
             (attention, Norm::plan(&mut plan, name, shape.width))
         };
@@ -272,6 +280,10 @@ impl Decoder {
             block.attention.backward(with, gradient, attention, (places, scratch, first));
         }
         places.drop(device, gradient, 0);
+        // Where it is tied, the output has replaced it.
+        if !self.config.is_tied {
+            device.fill(self.embedding.table.of_mut(gradients), 0.0);
+        }
         self.embedding.backward(device, gradients, pieces.all(), gradient.all());
     }
 }
@@ -288,8 +300,15 @@ mod tests {
     const BLOCK: BlockShape = BlockShape { width: 6, heads: 2, head_dim: 4, feed_forward: 5 };
 
     fn config() -> DecoderConfig {
-        let rotary_base = 100.0;
-        DecoderConfig { n_pieces: 11, layers: 2, block: BLOCK, rotary_base, dropout: 0.0 }
+        DecoderConfig {
+            n_pieces: 11,
+            layers: 2,
+            block: BLOCK,
+            has_head_norms: true,
+            is_tied: true,
+            rotary_base: 100.0,
+            dropout: 0.0,
+        }
     }
 
     fn muon() -> TrainingConfig {
@@ -334,8 +353,9 @@ mod tests {
 
     #[test]
     fn gradients_are_those_of_central_differences() {
-        let errors =
-            [gradient_error(config()), gradient_error(DecoderConfig { dropout: 0.3, ..config() })];
+        let llama = DecoderConfig { has_head_norms: false, is_tied: false, ..config() };
+        let dropout = DecoderConfig { dropout: 0.3, ..config() };
+        let errors = [config(), llama, dropout].map(gradient_error);
         assert!(errors.iter().all(|&error| error < 1e-6), "{errors:?}");
     }
 
