@@ -60,8 +60,6 @@ pub enum Remedy {
     ReplaceBook { plain_text: bool },
     /// Train the tagger again, which writes its weights.
     TrainTagger,
-    /// Compute on the CPU.
-    UseCpu,
     /// Listen on another port, or on any that is free.
     ChooseOtherPort,
     /// Draw at most `n` questions of each class.
@@ -131,7 +129,6 @@ impl Remedy {
             Self::MakePredictions,
             Self::ImportArpa,
             Self::RebuildLanguageModel,
-            Self::UseCpu,
             Self::ChooseOtherPort,
             Self::DrawFewer { n: 5 },
             Self::CollectAnswers,
@@ -231,7 +228,6 @@ impl fmt::Display for Remedy {
             Self::ChooseOtherPort => f.write_str("choose another port, or any that is free"),
             Self::DrawFewer { n } => write!(f, "draw at most {n} questions of each class"),
             Self::CollectAnswers => f.write_str("serve the study and give its address to annotators"),
-            Self::UseCpu => f.write_str("compute on the CPU"),
             Self::LeaveOutLeaks => f.write_str("leave these books out"),
             Self::InstallCuda => f.write_str(
                 "compute on the CPU; a GPU needs NVIDIA's driver and the CUDA libraries cuBLAS and NVRTC on the \
@@ -241,8 +237,8 @@ impl fmt::Display for Remedy {
                 let other = if *is_gpu { "compute on the CPU" } else { "use fewer threads" };
                 write!(
                     f,
-                    "{other}, train with less at a time (`streams` and `steps`, or `batch` and `run`), or set a \
-                     smaller `dim`"
+                    "{other}; a training needs less memory with smaller `streams` and `steps`, or `batch` and `run`, \
+                     or `dim`"
                 )
             }
             Self::ResumeOnCpu => f.write_str(

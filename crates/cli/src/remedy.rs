@@ -72,13 +72,12 @@ pub fn worded(remedy: &Remedy) -> String {
         Remedy::CollectAnswers => {
             "`goldilocks serve --study FILE` prints the address to give to annotators".into()
         }
-        Remedy::UseCpu => "`--device cpu` needs no GPU".into(),
         Remedy::InstallCuda => {
             "`--device cpu` needs no GPU; a GPU needs NVIDIA's driver and the CUDA libraries cuBLAS and NVRTC on the library path (LD_LIBRARY_PATH)".into()
         }
         Remedy::UseLessMemory { is_gpu } => {
             let other = if *is_gpu { "`--device cpu`" } else { "fewer `--threads`" };
-            format!("{other}; or train with less at a time (`streams` and `steps`, or `batch` and `run`) or a smaller `dim`")
+            format!("{other}; a training needs less memory with smaller `streams` and `steps`, or `batch` and `run`, or `dim`")
         }
         Remedy::ResumeOnCpu => {
             "run the same command again: training resumes from its last checkpoint; `--device cpu` does without the GPU".into()

@@ -158,8 +158,6 @@ impl Error {
             Self::Interrupted | Self::Models(models::Error::Interrupted) => ErrorKind::Interrupted,
             Self::Models(models::Error::Device(_)) | Self::Numerics(_) => ErrorKind::Device,
             #[cfg(feature = "transformer")]
-            Self::Transformer(transformer::Error::OnlyCpu { .. }) => ErrorKind::Device,
-            #[cfg(feature = "transformer")]
             Self::Reader(reader::Error::Neural(neural::Error::Device(_))) => ErrorKind::Device,
             #[cfg(feature = "transformer")]
             Self::Reader(reader::Error::Interrupted) => ErrorKind::Interrupted,

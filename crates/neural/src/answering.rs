@@ -1,10 +1,11 @@
 //! [`Answering`]: a network and its weights, and nothing else, that scores the candidates of texts with a
 //! blank.
 
+use numerics::Real as _;
 use numerics::device::Backend;
 
 use crate::Result;
-use crate::network::Network;
+use crate::network::{Mode, Network, StepContext};
 use crate::text::Cloze;
 use crate::weights::{Tables, Weights};
 
@@ -58,6 +59,31 @@ impl<D: Backend, N: Network> Answering<D, N> {
     /// The parameters that it answers with.
     pub fn weights(&self) -> &Weights<D> {
         &self.weights
+    }
+
+    /// ln p of each target of a batch, and 0 where there is no target. The buffers are made for the first batch and for
+    /// one of another shape.
+    ///
+    /// # Errors
+    /// If the device fails; the buffers are freed.
+    pub fn log_probs(
+        &self,
+        batch: &N::Batch,
+        buffers: &mut Option<N::Buffers<D>>,
+    ) -> Result<Vec<f64>> {
+        let Self { network, weights } = self;
+        let device = &weights.device;
+        let fitting = buffers.take().filter(|buffers| network.fits(buffers, batch));
+        let mut taken = match fitting {
+            Some(buffers) => buffers,
+            None => network.buffers(device, batch, Mode::Evaluate)?,
+        };
+        network.upload(device, batch, StepContext::default(), &mut taken)?;
+        network.forward(weights, &mut taken);
+        network.evaluate(weights, &mut taken);
+        let log_probs = device.read(network.losses(&taken))?;
+        *buffers = Some(taken);
+        Ok(log_probs.into_iter().map(|log_prob| log_prob.to_f64()).collect())
     }
 }
 

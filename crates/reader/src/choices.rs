@@ -105,8 +105,8 @@ struct Builder {
 
 /// A place of a row.
 struct Place {
-    piece: u16,
-    target: Option<u16>,
+    piece: u32,
+    target: Option<u32>,
     position: usize,
     bounds: [usize; 3],
 }
@@ -123,8 +123,8 @@ impl Builder {
 
     fn place(&mut self, place: &Place) {
         let Batch { pieces, targets, .. } = &mut self.batch.text;
-        pieces.push(place.piece.into());
-        targets.push(place.target.map_or(NO_TARGET, u32::from));
+        pieces.push(place.piece);
+        targets.push(place.target.unwrap_or(NO_TARGET));
         self.batch.positions.push(place.position as u32);
         self.batch.bounds.extend(place.bounds.map(|bound| bound as u32));
     }
@@ -138,8 +138,9 @@ impl Builder {
             }
             self.place(&Place { piece, target, position, bounds: [first; 3] });
         }
-        for Choice { shared, answer, rests, .. } in &passage.questions {
-            self.batch.questions.push(*answer as u32);
+        for Choice { shared, rests, key } in &passage.questions {
+            // Without a right answer there is no loss.
+            self.batch.questions.push(key.map_or(NO_TARGET, |key| key.answer as u32));
             for rest in rests {
                 let (start, place) = (self.n_here(), self.n());
                 let before = std::iter::once(&trunk[shared - 1]).chain(rest);
@@ -160,7 +161,7 @@ impl Builder {
     fn end_row(&mut self) {
         while self.n_here() < self.shape.length {
             let bounds = [self.n_here(); 3];
-            self.place(&Place { piece: DOCUMENT_ID, target: None, position: 0, bounds });
+            self.place(&Place { piece: DOCUMENT_ID.into(), target: None, position: 0, bounds });
         }
         self.batch.text.rows += 1;
     }
@@ -185,15 +186,15 @@ mod tests {
     use base::WordClass;
 
     use super::*;
+    use crate::passages::Key;
 
     const SHAPE: Shape = Shape { rows: 2, length: 12, texts: 2 };
 
     fn passage() -> Passage {
-        let choice = |shared, rests: [&[u16]; 2]| Choice {
+        let choice = |shared, rests: [&[u32]; 2]| Choice {
             shared,
-            class: WordClass::Verb,
-            answer: 1,
-            rests: rests.map(<[u16]>::to_vec).into(),
+            rests: rests.map(<[u32]>::to_vec).into(),
+            key: Some(Key { class: WordClass::Verb, answer: 1 }),
         };
         Passage {
             trunk: vec![0, 5, 6],

@@ -79,6 +79,11 @@ impl Error {
         Self::Tokenizer { reason: reason.to_string() }
     }
 
+    /// Whether a device has too little memory.
+    pub fn is_out_of_memory(&self) -> bool {
+        matches!(self, Self::Neural(neural::Error::Device(numerics::Error::OutOfMemory { .. })))
+    }
+
     /// What can be done about it.
     pub fn remedy(&self) -> Option<Remedy> {
         match self {

@@ -11,8 +11,10 @@
 //! | `prepare`, `plain`, `pieces`, `passages` | text and questions → pieces |
 //! | `rows`, `choices` | pieces → what a step learns from |
 //! | `train`, `tune`, `working` | steps on text and on questions, and what is kept of them |
+//! | `answering` | a network on a device, ours or one of the same layout, that answers |
 //! | `score`, `export` | what was learnt: accuracy, and the folder |
 
+mod answering;
 mod choices;
 mod compute;
 mod config;
@@ -29,10 +31,12 @@ mod train;
 mod tune;
 mod working;
 
+pub use answering::{Answerer, ROW};
 pub use compute::Compute;
 pub use config::Config;
 pub use error::{Error, Result};
 pub use export::export;
+pub use passages::{Choice, Key, Passage};
 pub use pieces::{DOCUMENT, Pieces};
 pub use prepare::{Index, Prepared, Sources, prepare};
 pub use score::Accuracy;

@@ -20,7 +20,7 @@ use crate::{Config, Result};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passage {
     /// The document piece, the context, and the query up to the last blank.
-    pub trunk: Vec<u16>,
+    pub trunk: Vec<u32>,
     /// The questions.
     pub questions: Vec<Choice>,
 }
@@ -30,12 +30,19 @@ pub struct Passage {
 pub struct Choice {
     /// With how much of the trunk all its texts begin; at least one piece.
     pub shared: usize,
+    /// How the text goes on with each candidate, to the end of the query; none of those to learn from is empty.
+    pub rests: Vec<Vec<u32>>,
+    /// What is right; none where that need not be known.
+    pub key: Option<Key>,
+}
+
+/// The right answer to a question.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Key {
     /// The class of the missing word.
     pub class: WordClass,
     /// The right one of the candidates.
     pub answer: usize,
-    /// How the text goes on with each candidate, to the end of the query; none is empty.
-    pub rests: Vec<Vec<u16>>,
 }
 
 /// Which questions are drawn.
@@ -129,7 +136,7 @@ fn of_group(
             continue;
         };
         let (Some(class), Some(answer)) = (example.class, example.answer) else { continue };
-        let choice = Choice { shared: shared.len(), class, answer, rests };
+        let choice = Choice { shared: shared.len(), rests, key: Some(Key { class, answer }) };
         match passages.iter_mut().find(|it| agree(&it.trunk, &shared)) {
             Some(passage) => {
                 if shared.len() > passage.trunk.len() {
@@ -144,14 +151,14 @@ fn of_group(
 }
 
 /// Whether one is the beginning of the other.
-fn agree(one: &[u16], other: &[u16]) -> bool {
+fn agree(one: &[u32], other: &[u32]) -> bool {
     one.iter().zip(other).all(|(a, b)| a == b)
 }
 
 /// The texts of a question: what all begin with, and the rest of each.
 struct Texts {
-    shared: Vec<u16>,
-    rests: Vec<Vec<u16>>,
+    shared: Vec<u32>,
+    rests: Vec<Vec<u32>>,
 }
 
 /// Splits the texts of a question. As many sentences of the context are left out as
@@ -163,15 +170,18 @@ fn texts(question: &Question<'_>, length: usize, pieces: &Pieces) -> Result<Opti
         let Some(first) = filled.texts.first() else { return Ok(None) };
         // A piece never reaches over the begin of a word, so that both sides can be split by themselves.
         let cut = first[..shared_bytes].rfind(' ').unwrap_or(0);
-        let mut shared = vec![DOCUMENT_ID];
+        let split = |text: &str| -> Result<Vec<u32>> {
+            Ok(pieces.split(text)?.into_iter().map(u32::from).collect())
+        };
+        let mut shared = vec![u32::from(DOCUMENT_ID)];
         if cut > 0 {
-            shared.extend(pieces.split(&first[..cut])?);
+            shared.extend(split(&first[..cut])?);
         }
-        let rests: Vec<Vec<u16>> =
-            filled.texts.iter().map(|text| pieces.split(&text[cut..])).collect::<Result<_>>()?;
+        let rests: Vec<Vec<u32>> =
+            filled.texts.iter().map(|text| split(&text[cut..])).collect::<Result<_>>()?;
         let n_shared = shared_prefix(&rests);
         shared.extend(&rests[0][..n_shared]);
-        let rests: Vec<Vec<u16>> = rests.iter().map(|rest| rest[n_shared..].to_vec()).collect();
+        let rests: Vec<Vec<u32>> = rests.iter().map(|rest| rest[n_shared..].to_vec()).collect();
         let longest = rests.iter().map(Vec::len).max().unwrap_or(0);
         if shared.len() + longest <= length && rests.iter().all(|rest| !rest.is_empty()) {
             return Ok(Some(Texts { shared, rests }));
@@ -186,15 +196,19 @@ impl Passage {
         self.trunk.len() + self.questions.iter().map(Choice::n_places).sum::<usize>()
     }
 
+    /// Of questions with a key.
     fn write(&self, into: &mut Vec<u16>) {
+        let pieces = |pieces: &[u32]| pieces.iter().map(|&piece| piece as u16).collect::<Vec<_>>();
         into.extend([self.trunk.len() as u16, self.questions.len() as u16]);
-        into.extend(&self.trunk);
+        into.extend(pieces(&self.trunk));
         for question in &self.questions {
-            let Choice { shared, class, answer, ref rests } = *question;
+            let &Choice { shared, ref rests, key: Some(Key { class, answer }) } = question else {
+                continue;
+            };
             into.extend([shared, class as usize, answer, rests.len()].map(|n| n as u16));
             for rest in rests {
                 into.push(rest.len() as u16);
-                into.extend(rest);
+                into.extend(pieces(rest));
             }
         }
     }
@@ -210,18 +224,19 @@ impl Passage {
 
     fn read(numbers: &mut &[u16]) -> Option<Self> {
         let [n_trunk, n_questions] = take_numbers(numbers)?;
-        let trunk = take(numbers, n_trunk)?.to_vec();
+        let pieces = |taken: &[u16]| taken.iter().copied().map(u32::from).collect::<Vec<u32>>();
+        let trunk = pieces(take(numbers, n_trunk)?);
         let questions = (0..n_questions).map(|_| {
             let [shared, class, answer, n_rests] = take_numbers(numbers)?;
             let rests = (0..n_rests).map(|_| {
                 let [n] = take_numbers(numbers)?;
-                Some(take(numbers, n)?.to_vec())
+                Some(pieces(take(numbers, n)?))
             });
             let (rests, class) = (rests.collect::<Option<Vec<_>>>()?, *WordClass::ALL.get(class)?);
             let is_whole = (1..=trunk.len()).contains(&shared)
                 && answer < rests.len()
                 && rests.iter().all(|rest| !rest.is_empty());
-            is_whole.then_some(Choice { shared, class, answer, rests })
+            is_whole.then_some(Choice { shared, rests, key: Some(Key { class, answer }) })
         });
         let questions = questions.collect::<Option<Vec<_>>>()?;
         Some(Self { trunk, questions })
@@ -307,11 +322,13 @@ mod tests {
             ["bear saw the girl.", "bear saw the thunderstorm."],
         ];
         for (question, texts) in questions.iter().zip(texts) {
-            assert_eq!((question.answer, question.class), (0, WordClass::CommonNoun));
+            let key = Key { class: WordClass::CommonNoun, answer: 0 };
+            assert_eq!(question.key, Some(key));
             for (rest, text) in question.rests.iter().zip(texts) {
                 let whole = pieces.split(&format!("{before} {text}")).unwrap();
-                let found = [&trunk[..question.shared], rest].concat();
-                assert_eq!((found[0], &found[1..]), (DOCUMENT_ID, &whole[..]));
+                let whole = whole.into_iter().map(u32::from);
+                let whole: Vec<u32> = [u32::from(DOCUMENT_ID)].into_iter().chain(whole).collect();
+                assert_eq!([&trunk[..question.shared], rest].concat(), whole);
             }
         }
     }

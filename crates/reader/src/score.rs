@@ -7,8 +7,10 @@ use base::WordClass;
 use neural::Tables;
 use serde::Serialize;
 
+use crate::answering::Answerer;
+use crate::passages::Key;
 use crate::train::Run;
-use crate::{Result, choices, tune};
+use crate::{Result, tune};
 
 /// How many questions of each class were answered rightly.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -39,30 +41,19 @@ impl fmt::Display for Accuracy {
 pub(crate) fn valid(run: &Run<'_>, weights: &Tables) -> Result<Option<Accuracy>> {
     let (config, prepared) = (&run.state.config, run.prepared);
     let (passages, shape) = tune::passages(run, &prepared.valid)?;
-    let plan = choices::plan(&passages, shape, None);
-    if plan.is_empty() {
+    if passages.is_empty() {
         return Ok(None);
     }
     let network = tune::chooser(config, prepared.pieces.len(), shape);
-    let training = config.training(run.state.seed);
-    let mut trainer = run.compute.trainer(network, training, Some(weights))?;
+    let mut answerer = Answerer::new(run.compute, network, weights)?;
     let mut accuracy = Accuracy::default();
-    for rows in &plan {
-        let batch = choices::batch(&passages, rows, shape);
-        let log_probs = trainer.log_probs(&batch)?;
-        let questions = rows.iter().flatten().flat_map(|&number| &passages[number].questions);
-        let each = 1 + 2 * shape.texts;
-        for (question, numbers) in questions.zip(batch.questions.chunks(each)) {
-            let (bounds, _) = numbers[1..].as_chunks::<2>();
-            let sums = bounds
-                .iter()
-                .take(question.rests.len())
-                .map(|&[first, end]| log_probs[first as usize..end as usize].iter().sum::<f64>());
-            let best = sums.enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b));
-            let of_class = accuracy.classes.entry(question.class).or_default();
-            of_class[0] += usize::from(best.is_some_and(|(text, _)| text == question.answer));
-            of_class[1] += 1;
-        }
+    let questions = passages.iter().flat_map(|passage| &passage.questions);
+    for (question, sums) in questions.zip(answerer.of_shape(&passages, shape)?) {
+        let Some(Key { class, answer }) = question.key else { continue };
+        let best = sums.iter().enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b));
+        let of_class = accuracy.classes.entry(class).or_default();
+        of_class[0] += usize::from(best.is_some_and(|(text, _)| text == answer));
+        of_class[1] += 1;
     }
     Ok(Some(accuracy))
 }

@@ -34,9 +34,6 @@ pub enum Error {
     /// A file that memory has no room for.
     #[error("{}: needs {} MB of memory more than there is", path.display(), bytes.div_ceil(1 << 20))]
     TooLarge { path: PathBuf, bytes: usize },
-    /// A GPU was asked for.
-    #[error("{}: a Transformer of this kind is computed on the CPU only", path.display())]
-    OnlyCpu { path: PathBuf },
     /// Texts of one question that begin with different tokens.
     #[error("the texts of the question share no token, so the first has no probability")]
     NothingShared,
@@ -73,7 +70,6 @@ impl Error {
             Self::OtherTokenizer { .. } => {
                 advice("copy tokenizer.json again, from where the weights come from")
             }
-            Self::OnlyCpu { .. } => Some(Remedy::UseCpu),
             Self::TooLarge { .. } => advice("close other programs, or take a smaller network"),
             Self::File { .. } | Self::NothingShared | Self::TooLong { .. } | Self::Text { .. } => {
                 None

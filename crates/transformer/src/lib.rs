@@ -9,7 +9,8 @@
 //!
 //! A [`Checkpoint`] is a folder in Hugging Face's layout, of the families Llama and Qwen3. Everything is
 //! computed in `f32` on the processor, one [`Reader`] on one thread, so scores are the same for any number of
-//! threads. What would change the figures and is not known here is refused by name, never ignored.
+//! threads. What would change the figures and is not known here is refused by name, never ignored. For other devices a
+//! network is taken apart, [`Parts`].
 
 mod checkpoint;
 mod config;
@@ -17,6 +18,7 @@ mod error;
 mod export;
 mod files;
 mod network;
+mod parts;
 mod reader;
 mod tensors;
 mod tokens;
@@ -27,6 +29,7 @@ pub use config::Architecture;
 pub use error::{Error, Result};
 pub use export::export;
 pub use files::Files;
+pub use parts::Parts;
 pub use reader::{Branch, Reader};
 pub use tensors::NumberFormat;
 

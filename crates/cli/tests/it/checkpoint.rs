@@ -125,15 +125,6 @@ fn what_it_can_not_do_is_said_and_nothing_is_written() {
     let before = files_below(folder.path());
     says(
         &folder,
-        "answer tiny set.txt -o some.jsonl --device cuda",
-        &expect![[r#"
-        exit 1
-        error: tiny: a Transformer of this kind is computed on the CPU only
-        hint: `--device cpu` needs no GPU
-    "#]],
-    );
-    says(
-        &folder,
         "answer tiny set.txt -o some.jsonl --set scoring=choice",
         &expect![[r#"
         exit 1

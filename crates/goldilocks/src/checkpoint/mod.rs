@@ -1,27 +1,31 @@
 //! Transformers in Hugging Face's layout: a folder, or the reader that ships, and questions → scores, as a [`Model`].
 //!
 //! ```text
-//! folder, `reader-small` ──source──▶ files ──load──▶ CheckpointModel ──▶ scores, what it looked at
+//! folder, `reader-small` ──source──▶ files ──load──▶ CheckpointModel, DeviceModel ──▶ scores, what it looked at
 //!                                      └──export──▶ a folder with its numbers in another format
 //! ```
 
+mod device;
 mod export;
 mod model;
 mod perplexity;
 mod shipped;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use models::{DeviceChoice, Manifest, Model, Program, Provenance};
+use models::{DeviceChoice, Event, Manifest, Model, Program, Provenance};
+use reader::Compute;
 use serde::Serialize;
 use transformer::{Checkpoint, Files, Hashes};
 
+use self::device::DeviceModel;
 use self::model::CheckpointModel;
 use crate::lm::Perplexity;
-use crate::progress::during;
+use crate::progress::{ModelReporter, during};
 use crate::{AnswerProvenance, Reporter, Result};
 
 pub use export::{ExportOptions, export};
@@ -47,8 +51,8 @@ fn source(path: &Path) -> Option<Files<'_>> {
 /// Loads a network if the path names one.
 ///
 /// # Errors
-/// [`crate::Error::Transformer`] if the folder is damaged or the network is not a known one, or if a GPU is
-/// asked for.
+/// [`crate::Error::Transformer`] if the folder is damaged or the network is not a known one; [`crate::Error::Models`]
+/// if a GPU is asked for and there is none, or it has too little memory.
 pub(crate) fn load(
     path: &Path,
     device: DeviceChoice,
@@ -64,14 +68,39 @@ fn load_files(
     device: DeviceChoice,
     reporter: &dyn Reporter,
 ) -> Result<(Arc<dyn Model>, Manifest)> {
-    if device == DeviceChoice::Cuda {
-        return Err(transformer::Error::OnlyCpu { path: path.to_owned() }.into());
-    }
     let name = path.display().to_string();
-    let checkpoint = during(reporter, "read", name, || Checkpoint::read(files))?;
+    let checkpoint = during(reporter, "read", name.clone(), || Checkpoint::read(files))?;
     let manifest = Manifest::new(provenance(files, &checkpoint));
-    let cut = Mutex::default();
-    Ok((Arc::new(CheckpointModel { checkpoint: Arc::new(checkpoint), cut }), manifest))
+    let cpu = CheckpointModel { checkpoint: Arc::new(checkpoint), cut: Mutex::default() };
+    let model = placed(Arc::new(cpu), device, &ModelReporter::new(name, reporter))?;
+    Ok((model, manifest))
+}
+
+/// A network on the device that is chosen.
+fn placed(
+    cpu: Arc<CheckpointModel>,
+    device: DeviceChoice,
+    reporter: &dyn models::Reporter,
+) -> Result<Arc<dyn Model>> {
+    if device == DeviceChoice::Cpu {
+        return Ok(cpu);
+    }
+    let falls_back = device == DeviceChoice::Auto;
+    let on_gpu = || {
+        let compute = Compute::cuda().map_err(device::ours)?;
+        compute.gpu().into_iter().for_each(|name| reporter.report(Event::OnGpu(name.to_owned())));
+        DeviceModel::new(cpu.clone(), &compute, falls_back)
+    };
+    match on_gpu() {
+        Ok(model) => Ok(Arc::new(model)),
+        // Nobody has asked for a GPU.
+        Err(models::Error::Device(numerics::Error::NoDevice { .. })) if falls_back => Ok(cpu),
+        Err(models::Error::Device(reason)) if falls_back => {
+            reporter.report(Event::OnProcessor(reason.to_string()));
+            Ok(cpu)
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// How well a network predicts a text, if the path names one.
@@ -81,8 +110,8 @@ pub(crate) fn perplexity(path: &Path, text: &Path) -> Option<Result<Perplexity>>
 
 /// The files of a checkpoint take the place of settings, data and seed.
 fn provenance(files: Files<'_>, checkpoint: &Checkpoint) -> Provenance {
-    let sources = [transformer::SOURCES, numerics::SOURCES].concat();
-    let mut code = base::hash::sha256(sources.as_bytes());
+    let sources = [transformer::SOURCES, numerics::SOURCES, neural::SOURCES, reader::SOURCES];
+    let mut code = base::hash::sha256(sources.concat().as_bytes());
     code.truncate(16);
     let model = match files {
         Files::Memory(name, _) => name.to_owned(),

@@ -1,7 +1,4 @@
-//! [`CheckpointModel`]: a network and questions → the score of each candidate.
-//!
-//! The score is that of language models on servers ([`FilledQuestion`]): the tokens with which all filled-in texts
-//! begin are read once, and ln p of the others is added.
+//! [`CheckpointModel`]: a network on the processor and questions → the score of each candidate.
 
 use std::ops::Range;
 use std::path::Path;
@@ -9,8 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use base::Vocabulary;
 use models::{CutContexts, Explanation, Model, Scorer, Scores};
-use questions::{FilledQuestion, Question, Span, TextForm, shared_prefix};
-use transformer::{Branch, Checkpoint, Reader};
+use questions::{FilledQuestion, Question, Span, TextForm};
+use transformer::{Checkpoint, Reader};
+
+use super::texts::{Texts, count_cut, groups, read_group};
 
 /// A network that was read, ready to answer.
 pub(super) struct CheckpointModel {
@@ -38,44 +37,6 @@ impl Model for CheckpointModel {
     }
 }
 
-/// The tokens of a question's texts.
-struct Texts {
-    tokens: Vec<Vec<u32>>,
-    /// The first of them.
-    text: String,
-    n_shared: usize,
-    /// Sentences that were left out at the start of the context.
-    n_cut: usize,
-}
-
-impl Texts {
-    /// Leaves out as many sentences as are needed for the model to read every text; none if the query is too
-    /// long.
-    fn new(checkpoint: &Checkpoint, question: &Question<'_>) -> transformer::Result<Self> {
-        let mut n_cut = 0;
-        loop {
-            let filled = FilledQuestion::new(question, TextForm::Plain, n_cut);
-            let tokens = checkpoint.tokens_of_all(&filled.texts)?;
-            let longest = tokens.iter().map(Vec::len).max().unwrap_or(0);
-            if longest <= checkpoint.n_positions() || n_cut == question.context.len() {
-                let n_shared = shared_prefix(&tokens);
-                let text = filled.texts.into_iter().next().unwrap_or_default();
-                return Ok(Self { tokens, text, n_shared, n_cut });
-            }
-            n_cut += 1;
-        }
-    }
-
-    fn shared(&self) -> &[u32] {
-        self.tokens.first().map_or(&[], |tokens| &tokens[..self.n_shared])
-    }
-
-    fn branches(&self) -> impl Iterator<Item = Branch<'_>> {
-        let after = self.n_shared;
-        self.tokens.iter().map(move |tokens| Branch { after, tokens: &tokens[after..] })
-    }
-}
-
 /// Words on each side of a mention that are shown with it.
 const AROUND: usize = 2;
 
@@ -88,28 +49,15 @@ impl CheckpointScorer {
     fn scores(&mut self, questions: &[Question<'_>]) -> transformer::Result<Vec<Vec<f64>>> {
         let texts = questions.iter().map(|question| Texts::new(&self.model.checkpoint, question));
         let texts = texts.collect::<transformer::Result<Vec<Texts>>>()?;
-        // Questions about the same passage follow each other, those with the earlier blank first; each batch begins
-        // with nothing known: the last digits depend on the questions of the batch, never on the thread.
-        let mut order: Vec<usize> = (0..texts.len()).collect();
-        order.sort_by_key(|&place| texts[place].shared());
+        // Each batch begins with nothing known: the last digits depend on the questions of the batch, never on the
+        // thread.
         self.reader.forget();
         let mut scores = vec![Vec::new(); texts.len()];
-        for places in
-            order.chunk_by(|&one, &next| texts[next].shared().starts_with(texts[one].shared()))
-        {
-            let branches = places.iter().flat_map(|&place| texts[place].branches());
-            let branches: Vec<Branch<'_>> = branches.collect();
-            let trunk = places.last().map_or(&[][..], |&place| texts[place].shared());
-            let mut sums = self.reader.branches(trunk, &branches)?.into_iter();
-            for &place in places {
-                scores[place] = sums.by_ref().take(texts[place].tokens.len()).collect();
-            }
+        for group in groups(&texts) {
+            let sums = read_group(&mut self.reader, &texts, &group)?;
+            group.iter().zip(sums).for_each(|(&place, sums)| scores[place] = sums);
         }
-        let mut cut = self.model.cut.lock().unwrap_or_else(PoisonError::into_inner);
-        for texts in texts.iter().filter(|texts| texts.n_cut > 0) {
-            cut.contexts += 1;
-            cut.sentences += texts.n_cut;
-        }
+        count_cut(&texts, &mut self.model.cut.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(scores)
     }
 }

@@ -1,10 +1,17 @@
 //! Tiny networks with random weights answer questions.
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use models::DeviceChoice;
+use models::{DeviceChoice, Model};
+use numerics::device::Cpu;
+use numerics::testing::{cpu_lost_after, cpu_with_memory};
 use questions::{Control, FilledQuestion, TextForm};
+use reader::Compute;
 use transformer::{Checkpoint, NumberFormat};
+
+use super::device::DeviceModel;
+use super::model::CheckpointModel;
 
 use crate::answer::questions_of;
 use crate::{
@@ -77,15 +84,81 @@ fn threads_and_neighbours_do_not_change_scores_and_cut_contexts_are_counted() {
 }
 
 #[test]
-fn a_gpu_is_refused_and_so_is_what_a_file_of_it_does_not_allow() {
+fn what_a_file_of_it_does_not_allow_is_refused() {
     let refused = |path: &Path, device| load_model(path, device, &|_| ()).err().unwrap();
-    let error = refused(&folder("qwen3"), DeviceChoice::Cuda);
-    assert_eq!(error.kind(), crate::ErrorKind::Device);
-    assert_eq!(error.hint(), Some(base::Remedy::UseCpu));
     let other = tempfile::tempdir().unwrap();
     std::fs::write(other.path().join("config.json"), "{\"model_type\":\"gpt2\"}").unwrap();
     let error = refused(other.path(), DeviceChoice::Auto);
     assert!(error.to_string().contains("the architecture is `gpt2`"), "{error}");
+}
+
+/// On the processor's device: then only the device differs on a GPU.
+fn on_device(
+    path: &Path,
+    device: Cpu<f32>,
+    falls_back: bool,
+) -> models::Result<(Arc<dyn Model>, Arc<dyn Model>)> {
+    let checkpoint = Arc::new(Checkpoint::open(path).unwrap());
+    let cpu = Arc::new(CheckpointModel { checkpoint, cut: Mutex::default() });
+    let model = DeviceModel::new(cpu.clone(), &Compute::Cpu(device), falls_back)?;
+    Ok((cpu, Arc::new(model)))
+}
+
+/// Grouped heads of keys, stretched positions, outputs of their own, and another ε: all that devices do not know.
+#[test]
+fn a_device_gives_the_scores_of_the_processor() {
+    let set = questions_from_text("tale", corpus::tales::TALES[0].text, 1).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    for (name, epsilon) in
+        [("llama", "1e-06"), ("qwen3", "1e-06"), ("llama", "0.01"), ("qwen3", "0.01")]
+    {
+        let path = place.path().join(format!("{name}-{epsilon}"));
+        std::fs::create_dir(&path).unwrap();
+        for file in std::fs::read_dir(folder(name)).unwrap() {
+            let file = file.unwrap();
+            std::fs::copy(file.path(), path.join(file.file_name())).unwrap();
+        }
+        let config = std::fs::read_to_string(path.join("config.json")).unwrap();
+        let config = config
+            .replace("\"rms_norm_eps\": 1e-06", &format!("\"rms_norm_eps\": {epsilon}"))
+            .replace("\"max_position_embeddings\": 1024", "\"max_position_embeddings\": 160");
+        std::fs::write(path.join("config.json"), config).unwrap();
+        let (cpu, device) = on_device(&path, Cpu::default(), false).unwrap();
+        // Questions about the same sentences, some of which are cut.
+        let controls = vec![Control::LastSentences(3)];
+        let options = AnswerOptions { controls, ..few(6) };
+        let [expected, found] =
+            [&cpu, &device].map(|model| answer(model, &set, &options, &|_| ()).unwrap());
+        for (expected, found) in expected.iter().zip(&found) {
+            assert_eq!(expected.id, found.id);
+            for (a, b) in expected.scores.iter().zip(&found.scores) {
+                assert!((a - b).abs() < 1e-4, "{name}, {epsilon}: {a} {b}");
+            }
+        }
+        assert!(cpu.cut_contexts().contexts > 0, "{name}");
+    }
+}
+
+#[test]
+fn the_processor_takes_over_where_a_device_is_lost_and_too_little_memory_is_an_error() {
+    let set = questions_from_text("tale", corpus::tales::TALES[0].text, 1).unwrap();
+    let options = AnswerOptions { controls: vec![Control::LastSentences(2)], ..few(1) };
+    let path = folder("qwen3");
+    let (cpu, lost) = on_device(&path, cpu_lost_after(60), true).unwrap();
+    let warnings = Mutex::new(Vec::new());
+    let listen = |event| {
+        if let Event::Warning(warning) = event {
+            warnings.lock().unwrap().push(warning);
+        }
+    };
+    let found = answer(&lost, &set, &options, &listen).unwrap();
+    assert_eq!(found, answer(&cpu, &set, &options, &|_| ()).unwrap());
+    assert!(matches!(warnings.lock().unwrap()[..], [Warning::DeviceFailed { .. }]));
+    let (_, lost) = on_device(&path, cpu_lost_after(60), false).unwrap();
+    assert!(answer(&lost, &set, &options, &|_| ()).is_err());
+    let error = on_device(&path, cpu_with_memory(10_000), true).err().unwrap();
+    assert!(error.to_string().starts_with("CPU: out of memory: "), "{error}");
+    assert!(error.remedy().is_some());
 }
 
 #[test]

@@ -9,6 +9,7 @@ use numerics::{MatRef, multiply};
 
 pub(crate) use cache::Cache;
 pub(crate) use elementwise::log_probs;
+pub(crate) use rotary::angles;
 
 use self::attention::{Attention, Place, Rows};
 use self::cache::LayerCache;

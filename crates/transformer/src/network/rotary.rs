@@ -39,8 +39,7 @@ impl Rotary {
         self.grow(places.iter().map(|place| place.position + 1).max().unwrap_or(0));
         let width = rows.len() / places.len().max(1);
         for (row, place) in rows.chunks_mut(width.max(1)).zip(places) {
-            let cosines = &self.cosines[place.position * half..][..half];
-            let sines = &self.sines[place.position * half..][..half];
+            let [cosines, sines] = self.of(place.position);
             for head in row.chunks_exact_mut(2 * half) {
                 let (left, right) = head.split_at_mut(half);
                 let pairs = left.iter_mut().zip(right);
@@ -49,6 +48,12 @@ impl Rotary {
                 }
             }
         }
+    }
+
+    /// Cosines and sines of one position.
+    fn of(&self, position: usize) -> [&[f32]; 2] {
+        let half = self.frequencies.len();
+        [&self.cosines, &self.sines].map(|all| &all[position * half..][..half])
     }
 
     fn grow(&mut self, n_positions: usize) {
@@ -61,6 +66,13 @@ impl Rotary {
             }
         }
     }
+}
+
+/// Of each of the first positions the cosines of its angles, then their sines.
+pub(crate) fn angles(config: &Config, n_positions: usize) -> Vec<f32> {
+    let mut rotary = Rotary::new(config);
+    rotary.grow(n_positions);
+    (0..n_positions).flat_map(|position| rotary.of(position).concat()).collect()
 }
 
 fn scaled(frequency: f64, scaling: Scaling) -> f64 {
