@@ -41,37 +41,60 @@ impl<I> Choices<'_, I> {
 #[derive(Debug)]
 pub struct RmsNorm<'a, A> {
     /// The rows that are normalised.
-    pub from: DeviceMatrix<'a, A>,
+    pub from: Slice<'a, A>,
     /// What each column is multiplied by.
     pub scale: Slice<'a, A>,
 }
 
-impl<A> RmsNorm<'_, A> {
+impl RmsNorm<'_, ()> {
     /// ε, as Llama and Qwen3 have it.
     pub const EPSILON: f64 = 1e-6;
 }
 
-/// By what rows are turned.
-#[derive(Debug)]
-pub struct Rotation<'a, A> {
-    /// For each position the cosines of its angles, then their sines: positions × dim.
-    pub angles: Slice<'a, A>,
-    /// Numbers in a part of a row.
-    pub dim: usize,
-    /// Numbers in a row; row i has position i modulo the number of positions.
-    pub columns: usize,
-    /// Turned back: the gradient of turning.
-    pub is_backward: bool,
+impl<A> RmsNorm<'_, A> {
+    /// The checked number of rows.
+    pub(super) fn check(&self, into: usize) -> usize {
+        let (len, columns) = (self.from.len, self.scale.len);
+        assert!(columns > 0 && len.is_multiple_of(columns), "rows of {columns} numbers");
+        assert_eq!(into, len, "equally many numbers");
+        len / columns
+    }
 }
 
-impl<A> Rotation<'_, A> {
-    /// The checked numbers of a row and of each of its parts.
-    pub(super) fn check(&self, len: usize) -> [usize; 2] {
-        let Self { dim, columns, .. } = *self;
-        let is_whole = |len: usize, part: usize| part > 0 && len.is_multiple_of(part);
-        let is_even = dim.is_multiple_of(2) && is_whole(self.angles.len, dim);
-        assert!(is_even && is_whole(columns, dim) && is_whole(len, columns), "parts of rows");
-        [columns, dim]
+/// Queries and keys, and how they are normalised and turned.
+#[derive(Debug)]
+pub struct Rotation<'a, A, H> {
+    /// Of each place the queries of all heads, their keys, and their values, which are not read.
+    pub from: Slice<'a, H>,
+    /// What each number of a normalised query is multiplied by, then of a key; without them nothing is normalised.
+    pub scales: Option<Slice<'a, A>>,
+    /// For each position the cosines of its angles, then their sines: positions × dim. Place i has position i
+    /// modulo the number of positions.
+    pub angles: Slice<'a, A>,
+    /// Heads, equally wide.
+    pub heads: usize,
+    /// Numbers in a query, a key or a value.
+    pub dim: usize,
+}
+
+impl<A, H> Clone for Rotation<'_, A, H> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A, H> Copy for Rotation<'_, A, H> {}
+
+impl<A, H> Rotation<'_, A, H> {
+    /// The checked number of places.
+    pub(super) fn check(&self, turned: usize) -> usize {
+        let Self { dim, heads, .. } = *self;
+        assert!(dim > 0 && heads > 0 && dim.is_multiple_of(2), "pairs of numbers");
+        let places = self.from.len / (3 * heads * dim);
+        assert_eq!((3 * places * heads * dim, 2 * places * heads * dim), (self.from.len, turned));
+        assert!(self.scales.is_none_or(|scales| scales.len == 2 * dim), "scales");
+        assert!(self.angles.len >= dim && self.angles.len.is_multiple_of(dim), "angles");
+        places
     }
 }
 
@@ -117,35 +140,35 @@ impl<A, I> Attention<'_, A, I> {
 
 /// Where the gradients of attention go.
 #[derive(Debug)]
-pub struct AttentionGradients<'a, A> {
+pub struct AttentionGradients<'a, A, H> {
     /// As in [`Attention::queries_and_keys`].
-    pub queries_and_keys: SliceMut<'a, A>,
+    pub queries_and_keys: SliceMut<'a, H>,
     /// As in [`Attention::values`], with the same layout.
-    pub values: DeviceMatrixMut<'a, A>,
+    pub values: DeviceMatrixMut<'a, H>,
     /// Scratch space, places × heads.
     pub deltas: SliceMut<'a, A>,
 }
 
 /// What attention gave, and its gradient.
 #[derive(Debug)]
-pub struct AttentionResults<'a, A> {
+pub struct AttentionResults<'a, A, H> {
     /// What was read, places × heads · dim, perhaps after dropout.
-    pub read: Slice<'a, A>,
+    pub read: Slice<'a, H>,
     /// The share that dropout kept; by it the others were divided.
     pub kept: f64,
     /// The logarithms of the sums, places × heads.
     pub log_sums: Slice<'a, A>,
     /// The gradient of what was read.
-    pub gradient: Slice<'a, A>,
+    pub gradient: Slice<'a, H>,
 }
 
-impl<A> Clone for AttentionResults<'_, A> {
+impl<A, H> Clone for AttentionResults<'_, A, H> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<A> Copy for AttentionResults<'_, A> {}
+impl<A, H> Copy for AttentionResults<'_, A, H> {}
 
 /// What a step of an optimiser changes, and by what.
 #[derive(Debug)]

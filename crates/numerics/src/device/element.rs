@@ -13,8 +13,7 @@ mod sealed {
     impl Sealed for half::bf16 {}
 }
 
-/// An element of an array: `f32`, `f64`, `u32` or [`bf16`], which is for storage and [`super::Convert`]
-/// alone.
+/// An element of an array: `f32`, `f64`, `u32` or [`bf16`], which is for [`super::Device::Half`] alone.
 pub trait Element:
     sealed::Sealed + bytemuck::Pod + Debug + Default + PartialEq + Send + Sync
 {

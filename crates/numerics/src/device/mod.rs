@@ -5,7 +5,7 @@
 //! ```
 //!
 //! [`Device`] owns memory and captures graphs; the operations are in traits by purpose: [`Dense`],
-//! [`Softmax`], [`Recurrent`], [`Transformer`], [`Optimise`] and [`Convert`]. [`Backend`] is all that the
+//! [`Softmax`], [`Recurrent`], [`Transformer`], [`Optimise`] and [`Halve`]. [`Backend`] is all that the
 //! present networks need.
 //!
 //! An operation only queues work and returns at once; on a GPU it may fail later. So operations return
@@ -33,7 +33,7 @@ pub use cuda::Cuda;
 pub use element::Element;
 pub use half::bf16;
 pub use operations::{
-    Accumulate, Backend, Convert, Dense, NO_TARGET, Optimise, Recurrent, Softmax, Transformer,
+    Accumulate, Backend, Dense, Halve, NO_TARGET, Optimise, Recurrent, Softmax, Transformer,
 };
 pub use optimiser::StepSettings;
 pub use slice::{Array, DeviceMatrix, DeviceMatrixMut, Layout, Slice, SliceMut};
@@ -45,6 +45,9 @@ use crate::{Real, Result};
 /// An array of the floating-point numbers in which a device computes.
 pub type Reals<D> = <D as Device>::Array<<D as Device>::Real>;
 
+/// An array of the numbers that Transformer blocks store and multiply.
+pub type Halves<D> = <D as Device>::Array<<D as Device>::Half>;
+
 /// An array of row numbers, such as the numbers of words.
 pub type Indices<D> = <D as Device>::Array<u32>;
 
@@ -52,6 +55,9 @@ pub type Indices<D> = <D as Device>::Array<u32>;
 pub trait Device: Clone + Debug + Send + Sync + 'static {
     /// The floating-point type in which the operations compute.
     type Real: Real;
+    /// The type in which Transformer blocks store numbers and multiply them, perhaps half as wide: bf16 on a GPU,
+    /// whose tensor cores multiply such numbers fastest; on the CPU, the oracle, it is [`Device::Real`].
+    type Half: Element;
     /// Elements in the memory of the device.
     type Array<T: Element>: Array<Element = T> + Debug + Send + Sync;
     /// Captured work that can be replayed; empty at first.

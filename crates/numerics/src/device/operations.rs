@@ -5,17 +5,17 @@
 
 use super::{
     Attention, AttentionGradients, AttentionResults, Choices, Device, DeviceMatrix,
-    DeviceMatrixMut, Indices, Lstm, OptimiserStep, Reals, RmsNorm, Rotation, Slice, SliceMut,
-    Targets, Trace, bf16,
+    DeviceMatrixMut, Halves, Indices, Lstm, OptimiserStep, Reals, RmsNorm, Rotation, Slice,
+    SliceMut, Targets, Trace,
 };
 
 /// The target of a row that is not learnt from, such as padding.
 pub const NO_TARGET: u32 = u32::MAX;
 
 /// All operations of the present networks.
-pub trait Backend: Dense + Softmax + Recurrent + Transformer + Optimise {}
+pub trait Backend: Dense + Softmax + Recurrent + Halve + Transformer + Optimise {}
 
-impl<D: Dense + Softmax + Recurrent + Transformer + Optimise> Backend for D {}
+impl<D: Dense + Softmax + Recurrent + Halve + Transformer + Optimise> Backend for D {}
 
 /// The factors of a product `into = beta · into + alpha · left · right`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -178,6 +178,20 @@ pub trait Softmax: Device {
         losses: SliceMut<'_, Reals<Self>>,
     );
 
+    /// −ln softmax(scores)\[target\] of each row into `losses`, and its gradient, times the targets' scale and a
+    /// number for each row if there are such numbers. [`NO_TARGET`] gives 0.
+    ///
+    /// # Shapes
+    /// `targets`, `losses` and `factors` m, `scores` m × n, `gradient` the same with its own rows' distance.
+    fn cross_entropy_in_halves(
+        &self,
+        gradient: DeviceMatrixMut<'_, Halves<Self>>,
+        scores: DeviceMatrix<'_, Reals<Self>>,
+        targets: Targets<'_, Indices<Self>>,
+        factors: Option<Slice<'_, Reals<Self>>>,
+        losses: SliceMut<'_, Reals<Self>>,
+    );
+
     /// What gradients of −ln p are to be multiplied by at each place, so that they are those of −share · ln
     /// softmax(scale · Σ ln p)\[answer\] over the texts of each question; that loss too. Weights of other places
     /// stay.
@@ -220,29 +234,84 @@ pub trait Recurrent: Device {
     );
 }
 
+/// Numbers in half the room: conversions, products with sums of full width, dropout.
+pub trait Halve: Device {
+    /// `into = from`, rounded to the nearest, ties to even.
+    fn narrow(&self, into: SliceMut<'_, Halves<Self>>, from: Slice<'_, Reals<Self>>);
+
+    /// `into = from`, exactly.
+    fn widen(&self, into: SliceMut<'_, Reals<Self>>, from: Slice<'_, Halves<Self>>);
+
+    /// [`Dense::multiply`] of one matrix by another, both in halves.
+    fn multiply_halves(
+        &self,
+        into: DeviceMatrixMut<'_, Reals<Self>>,
+        accumulate: Accumulate,
+        left: DeviceMatrix<'_, Halves<Self>>,
+        right: DeviceMatrix<'_, Halves<Self>>,
+    );
+
+    /// The same, with a rounded result.
+    fn multiply_into_halves(
+        &self,
+        into: DeviceMatrixMut<'_, Halves<Self>>,
+        left: DeviceMatrix<'_, Halves<Self>>,
+        right: DeviceMatrix<'_, Halves<Self>>,
+    );
+
+    /// [`Dense::dropout`] of halves.
+    fn dropout_of_halves(
+        &self,
+        values: SliceMut<'_, Halves<Self>>,
+        probability: f64,
+        key: Slice<'_, Indices<Self>>,
+        layer: u32,
+    );
+}
+
 /// The operations of Transformer blocks other than products and softmax.
 pub trait Transformer: Device {
     /// Each row by its root mean square (Zhang & Sennrich 2019): `into = scale ∘ from / √(mean from² + ε)`.
     ///
     /// # Shapes
-    /// `scale` n, `into` and `from` m × n; a batch lies side by side.
-    fn rms_norm(&self, into: DeviceMatrixMut<'_, Reals<Self>>, norm: RmsNorm<'_, Reals<Self>>);
+    /// `scale` n, `into` and `from` m × n.
+    fn rms_norm(&self, into: SliceMut<'_, Halves<Self>>, norm: RmsNorm<'_, Reals<Self>>);
 
-    /// Its gradients, given that of its results: `into = beta · into + ∂from`, and ∂scale is replaced.
+    /// Its gradients, given that of its results: `into += ∂from`, and ∂scale is replaced.
     ///
     /// # Shapes
     /// As in [`Transformer::rms_norm`].
     fn rms_norm_backward(
         &self,
-        into: (DeviceMatrixMut<'_, Reals<Self>>, f64),
+        into: SliceMut<'_, Reals<Self>>,
         scale: SliceMut<'_, Reals<Self>>,
         norm: RmsNorm<'_, Reals<Self>>,
-        gradient: DeviceMatrix<'_, Reals<Self>>,
+        gradient: Slice<'_, Halves<Self>>,
     );
 
-    /// Rotary positions (Su et al. 2021), in place: in each part of a row, the numbers j and j + dim / 2 are
+    /// Rotary positions (Su et al. 2021) of normalised queries and keys: the numbers j and j + dim / 2 of each are
     /// turned by the angle of the row's position and of j.
-    fn rotate(&self, values: SliceMut<'_, Reals<Self>>, rotation: Rotation<'_, Reals<Self>>);
+    ///
+    /// # Shapes
+    /// `into` places × 2 · heads · dim.
+    fn rotate(
+        &self,
+        into: SliceMut<'_, Halves<Self>>,
+        rotation: Rotation<'_, Reals<Self>, Halves<Self>>,
+    );
+
+    /// Its gradients, given that of its results: those of queries and keys are replaced and those of values, which
+    /// lie behind them, stay; those of the scales are replaced.
+    ///
+    /// # Shapes
+    /// `into` places × 3 · heads · dim, `scales` 2 · dim, `gradient` places × 2 · heads · dim.
+    fn rotate_backward(
+        &self,
+        into: SliceMut<'_, Halves<Self>>,
+        scales: SliceMut<'_, Reals<Self>>,
+        rotation: Rotation<'_, Reals<Self>, Halves<Self>>,
+        gradient: Slice<'_, Halves<Self>>,
+    );
 
     /// Attention of each place to those before it in its row and to itself, or to those that its bounds say
     /// (Vaswani et al. 2017): `read = softmax(Q Kᵀ / √dim) V` for each head, and the logarithm of each
@@ -252,24 +321,29 @@ pub trait Transformer: Device {
     /// `read` places × heads · dim, `log_sums` places × heads.
     fn attention(
         &self,
-        read: SliceMut<'_, Reals<Self>>,
+        read: SliceMut<'_, Halves<Self>>,
         log_sums: SliceMut<'_, Reals<Self>>,
-        attention: Attention<'_, Reals<Self>, Indices<Self>>,
+        attention: Attention<'_, Halves<Self>, Indices<Self>>,
     );
 
     /// Its gradients, given that of what was read; they are replaced.
     fn attention_backward(
         &self,
-        into: AttentionGradients<'_, Reals<Self>>,
-        attention: Attention<'_, Reals<Self>, Indices<Self>>,
-        results: AttentionResults<'_, Reals<Self>>,
+        into: AttentionGradients<'_, Reals<Self>, Halves<Self>>,
+        attention: Attention<'_, Halves<Self>, Indices<Self>>,
+        results: AttentionResults<'_, Reals<Self>, Halves<Self>>,
     );
 
     /// `into = silu(gate) ∘ up` (Shazeer 2020), with silu(x) = x / (1 + e⁻ˣ).
     ///
     /// # Shapes
     /// `into` m × n; `from` m × 2n, the gates of a row before its other half.
-    fn swiglu(&self, into: SliceMut<'_, Reals<Self>>, from: Slice<'_, Reals<Self>>, columns: usize);
+    fn swiglu(
+        &self,
+        into: SliceMut<'_, Halves<Self>>,
+        from: Slice<'_, Halves<Self>>,
+        columns: usize,
+    );
 
     /// Its gradient: `into = ∂from`, given that of its results.
     ///
@@ -277,9 +351,9 @@ pub trait Transformer: Device {
     /// `into` and `from` m × 2n, `gradient` m × n.
     fn swiglu_backward(
         &self,
-        into: SliceMut<'_, Reals<Self>>,
-        from: Slice<'_, Reals<Self>>,
-        gradient: Slice<'_, Reals<Self>>,
+        into: SliceMut<'_, Halves<Self>>,
+        from: Slice<'_, Halves<Self>>,
+        gradient: Slice<'_, Halves<Self>>,
         columns: usize,
     );
 }
@@ -304,13 +378,4 @@ pub trait Optimise: Device {
     /// # Shapes
     /// `moments` is the first moment of each value, then the second of each.
     fn adam_step(&self, step: OptimiserStep<'_, Reals<Self>>, moments: SliceMut<'_, Reals<Self>>);
-}
-
-/// Conversions between element types: a bf16 copy of f32 weights, and back.
-pub trait Convert: Device {
-    /// `into = from`, rounded to the nearest bf16, ties to even.
-    fn narrow(&self, into: SliceMut<'_, Self::Array<bf16>>, from: Slice<'_, Self::Array<f32>>);
-
-    /// `into = from`, exactly.
-    fn widen(&self, into: SliceMut<'_, Self::Array<f32>>, from: Slice<'_, Self::Array<bf16>>);
 }

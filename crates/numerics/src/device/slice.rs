@@ -230,10 +230,10 @@ pub struct DeviceMatrixMut<'a, A> {
 }
 
 /// The checked shape of a product: m, k, n and the number of matrices.
-pub(super) fn shape_of_product<A>(
+pub(super) fn shape_of_product<A, F>(
     into: &DeviceMatrixMut<'_, A>,
-    left: &DeviceMatrix<'_, A>,
-    right: &DeviceMatrix<'_, A>,
+    left: &DeviceMatrix<'_, F>,
+    right: &DeviceMatrix<'_, F>,
 ) -> [usize; 4] {
     let ((m, k), (k_right, n)) = (left.shape(), right.shape());
     let batch = into.layout.batch;
@@ -252,15 +252,4 @@ pub(super) fn one_by_one<A>(
     let [shape, other] = layouts.map(|layout| [layout.rows, layout.columns, layout.batch]);
     assert!(shape == other && shape[2] == 1 && !from.is_transposed, "{layouts:?}");
     layouts
-}
-
-/// Checks matrices of one shape whose batches lie side by side, each row with the columns of a norm.
-pub(super) fn side_by_side(layouts: &[Layout], columns: usize) {
-    for layout in layouts {
-        let Layout { rows, batch, row_stride, batch_stride, .. } = *layout;
-        let is_within = batch <= 1 || (batch - 1) * batch_stride + columns <= row_stride;
-        let shape = [layout.columns, rows, batch];
-        let expected = [columns, layouts[0].rows, layouts[0].batch];
-        assert!(shape == expected && is_within && row_stride > 0, "{layouts:?}");
-    }
 }

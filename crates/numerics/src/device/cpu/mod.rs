@@ -6,6 +6,7 @@ mod elementwise;
 mod faults;
 mod lstm;
 mod optimise;
+mod rotary;
 mod rows;
 mod softmax;
 mod transformer;
@@ -13,15 +14,14 @@ mod transformer;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use half::slice::HalfFloatSliceExt as _;
 use rayon::prelude::*;
 
 use super::product;
-use super::slice::{one_by_one, shape_of_product, side_by_side};
+use super::slice::{one_by_one, shape_of_product};
 use super::{
-    Accumulate, Array, Attention, AttentionGradients, AttentionResults, Choices, Convert, Dense,
-    Device, DeviceMatrix, DeviceMatrixMut, Element, Lstm, Optimise, OptimiserStep, Recurrent,
-    RmsNorm, Rotation, Slice, SliceMut, Softmax, Targets, Trace, Transformer, bf16,
+    Accumulate, Array, Attention, AttentionGradients, AttentionResults, Choices, Dense, Device,
+    DeviceMatrix, DeviceMatrixMut, Element, Halve, Lstm, Optimise, OptimiserStep, Recurrent,
+    RmsNorm, Rotation, Slice, SliceMut, Softmax, Targets, Trace, Transformer,
 };
 use crate::sparse::pages::Pages;
 use crate::{Error, Real, Result};
@@ -69,6 +69,7 @@ impl<'a, R: Real> DeviceMatrix<'a, Pages<R>> {
 
 impl<R: Real> Device for Cpu<R> {
     type Real = R;
+    type Half = R;
     type Array<T: Element> = Pages<T>;
     type Graph = ();
 
@@ -220,6 +221,25 @@ impl<R: Real> Softmax for Cpu<R> {
         softmax::cross_entropy(scores, bias.get(), (columns, scale), losses.get());
     }
 
+    fn cross_entropy_in_halves(
+        &self,
+        gradient: DeviceMatrixMut<'_, Pages<R>>,
+        scores: DeviceMatrix<'_, Pages<R>>,
+        targets: Targets<'_, Pages<u32>>,
+        factors: Option<Slice<'_, Pages<R>>>,
+        losses: SliceMut<'_, Pages<R>>,
+    ) {
+        let (layout, columns) = (gradient.layout, scores.layout.columns);
+        let into = gradient.slice.get();
+        rows::copy(into, scores.slice.get(), [layout, scores.layout]);
+        let targets = (targets.columns.get(), R::from_f64(targets.scale));
+        let no_bias = vec![R::ZERO; columns];
+        softmax::cross_entropy((into, layout.row_stride), &no_bias, targets, losses.get());
+        if let Some(factors) = factors {
+            rows::scale(&mut into[..layout.rows * layout.row_stride], factors.get());
+        }
+    }
+
     fn choose(
         &self,
         weights: SliceMut<'_, Pages<R>>,
@@ -261,31 +281,78 @@ impl<R: Real> Recurrent for Cpu<R> {
     }
 }
 
+impl<R: Real> Halve for Cpu<R> {
+    fn narrow(&self, into: SliceMut<'_, Pages<R>>, from: Slice<'_, Pages<R>>) {
+        self.copy(into, from);
+    }
+
+    fn widen(&self, into: SliceMut<'_, Pages<R>>, from: Slice<'_, Pages<R>>) {
+        self.copy(into, from);
+    }
+
+    fn multiply_halves(
+        &self,
+        into: DeviceMatrixMut<'_, Pages<R>>,
+        accumulate: Accumulate,
+        left: DeviceMatrix<'_, Pages<R>>,
+        right: DeviceMatrix<'_, Pages<R>>,
+    ) {
+        self.multiply(into, accumulate, left, right);
+    }
+
+    fn multiply_into_halves(
+        &self,
+        into: DeviceMatrixMut<'_, Pages<R>>,
+        left: DeviceMatrix<'_, Pages<R>>,
+        right: DeviceMatrix<'_, Pages<R>>,
+    ) {
+        self.multiply(into, Accumulate::REPLACE, left, right);
+    }
+
+    fn dropout_of_halves(
+        &self,
+        values: SliceMut<'_, Pages<R>>,
+        probability: f64,
+        key: Slice<'_, Pages<u32>>,
+        layer: u32,
+    ) {
+        self.dropout(values, probability, key, layer);
+    }
+}
+
 impl<R: Real> Transformer for Cpu<R> {
-    fn rms_norm(&self, into: DeviceMatrixMut<'_, Pages<R>>, norm: RmsNorm<'_, Pages<R>>) {
-        side_by_side(&[into.layout, norm.from.layout], norm.scale.len);
-        let from = (norm.from.slice.get(), norm.from.layout);
-        transformer::rms_norm((into.slice.get(), into.layout), from, norm.scale.get());
+    fn rms_norm(&self, into: SliceMut<'_, Pages<R>>, norm: RmsNorm<'_, Pages<R>>) {
+        norm.check(into.len);
+        transformer::rms_norm(into.get(), norm.from.get(), norm.scale.get());
     }
 
     fn rms_norm_backward(
         &self,
-        (into, beta): (DeviceMatrixMut<'_, Pages<R>>, f64),
+        into: SliceMut<'_, Pages<R>>,
         scale: SliceMut<'_, Pages<R>>,
         norm: RmsNorm<'_, Pages<R>>,
-        gradient: DeviceMatrix<'_, Pages<R>>,
+        gradient: Slice<'_, Pages<R>>,
     ) {
-        side_by_side(&[into.layout, norm.from.layout, gradient.layout], norm.scale.len);
-        let from = (norm.from.slice.get(), norm.from.layout, norm.scale.get());
-        let into = (into.slice.get(), into.layout, R::from_f64(beta));
-        let gradient = (gradient.slice.get(), gradient.layout);
-        transformer::rms_norm_backward(into, scale.get(), from, gradient);
+        norm.check(into.len);
+        let from = (norm.from.get(), norm.scale.get());
+        transformer::rms_norm_backward(into.get(), scale.get(), from, gradient.get());
     }
 
-    fn rotate(&self, values: SliceMut<'_, Pages<R>>, rotation: Rotation<'_, Pages<R>>) {
-        let shape = rotation.check(values.len);
-        let sign = if rotation.is_backward { -R::ONE } else { R::ONE };
-        transformer::rotate(values.get(), rotation.angles.get(), shape, sign);
+    fn rotate(&self, into: SliceMut<'_, Pages<R>>, rotation: Rotation<'_, Pages<R>, Pages<R>>) {
+        rotation.check(into.len);
+        rotary::rotate(into.get(), rotary::Inputs::of(rotation));
+    }
+
+    fn rotate_backward(
+        &self,
+        into: SliceMut<'_, Pages<R>>,
+        scales: SliceMut<'_, Pages<R>>,
+        rotation: Rotation<'_, Pages<R>, Pages<R>>,
+        gradient: Slice<'_, Pages<R>>,
+    ) {
+        rotation.check(gradient.len);
+        let inputs = rotary::Inputs::of(rotation);
+        rotary::rotate_backward(into.get(), scales.get(), inputs, gradient.get());
     }
 
     fn attention(
@@ -300,9 +367,9 @@ impl<R: Real> Transformer for Cpu<R> {
 
     fn attention_backward(
         &self,
-        into: AttentionGradients<'_, Pages<R>>,
+        into: AttentionGradients<'_, Pages<R>, Pages<R>>,
         attention: Attention<'_, Pages<R>, Pages<u32>>,
-        results: AttentionResults<'_, Pages<R>>,
+        results: AttentionResults<'_, Pages<R>, Pages<R>>,
     ) {
         let (inputs, shape) = attention_of(attention, results.read.len, results.log_sums.len);
         assert_eq!(into.values.layout, attention.values.layout, "values");
@@ -348,16 +415,6 @@ impl<R: Real> Optimise for Cpu<R> {
     fn adam_step(&self, step: OptimiserStep<'_, Pages<R>>, moments: SliceMut<'_, Pages<R>>) {
         let (gradient, settings) = (step.gradient.get(), step.settings.get());
         optimise::adam_step(step.values.get(), moments.get(), gradient, settings);
-    }
-}
-
-impl<R: Real> Convert for Cpu<R> {
-    fn narrow(&self, into: SliceMut<'_, Pages<bf16>>, from: Slice<'_, Pages<f32>>) {
-        into.get().convert_from_f32_slice(from.get());
-    }
-
-    fn widen(&self, into: SliceMut<'_, Pages<f32>>, from: Slice<'_, Pages<bf16>>) {
-        from.get().convert_to_f32_slice(into.get());
     }
 }
 

@@ -1,18 +1,19 @@
-//! Attention on a GPU: in tiles on tensor cores, or place by place in f32.
+//! Attention on a GPU, in tiles on its tensor cores.
 
 use super::kernels::{self, In, Kernel, launch_as};
-use super::{Cuda, CudaArray, Products};
-use crate::device::{Attention, AttentionGradients, AttentionResults, SliceMut};
+use super::{Cuda, CudaArray};
+use crate::device::{Attention, AttentionGradients, AttentionResults, SliceMut, bf16};
 
 type Reals = CudaArray<f32>;
+type Halves = CudaArray<bf16>;
 type Indices = CudaArray<u32>;
 
-/// Threads per block, in both ways.
+/// Threads per block: `ATTENTION_THREADS` of `kernels/attention.cu`.
 const THREADS: usize = 128;
-/// Places that a block has on tensor cores: `TILE` of `kernels/attention_tiles.cu`.
+/// Places that a block has: `TILE`.
 const TILE: usize = 64;
-/// The most places of a row whose weights fit into a block's memory: `MOST_PLACES`.
-const MOST_PLACES: usize = 4096;
+/// The widest heads that the kernels are made for.
+const WIDEST: [usize; 2] = [64, 128];
 
 /// How a grid of blocks covers all places of all heads.
 struct Grid {
@@ -25,35 +26,18 @@ struct Grid {
 }
 
 impl Grid {
-    fn new(
-        device: &Cuda,
-        attention: &Attention<'_, Reals, Indices>,
-        read: usize,
-        sums: usize,
-    ) -> Self {
-        /// The widest heads that the kernels on tensor cores are made for.
-        const WIDEST: [usize; 2] = [64, 128];
+    fn new(attention: &Attention<'_, Halves, Indices>, read: usize, sums: usize) -> Self {
         let [rows, dim] = attention.check(read, sums);
         let stride = attention.values.layout.row_stride;
-        let is_aligned = [dim, stride, attention.values.slice.start]
-            .iter()
-            .chain([&attention.queries_and_keys.start])
-            .all(|n| n.is_multiple_of(4));
-        let is_tiled = device.products == Products::Tf32
-            && device.gpu.has_tensor_cores
-            && is_aligned
-            && dim <= WIDEST[1];
-        let length = attention.length;
-        assert!(is_tiled || length <= MOST_PLACES, "{length} places: at most {MOST_PLACES}");
+        let pairs =
+            [dim, stride, attention.values.slice.start, attention.queries_and_keys.start];
+        let is_even = pairs.iter().all(|n| n.is_multiple_of(2));
+        assert!(is_even && dim <= WIDEST[1], "heads of {dim} numbers: even, and at most 128");
         let is_bounded = attention.bounds.is_some();
-        let tiled = 1 + WIDEST.partition_point(|&widest| widest < dim);
-        let way = match (is_tiled, is_bounded) {
-            (false, _) => 0,
-            (true, false) => tiled,
-            (true, true) => tiled + WIDEST.len(),
-        };
+        let widest = WIDEST.partition_point(|&widest| widest < dim);
+        let way = if is_bounded { widest + WIDEST.len() } else { widest };
         let bounds = attention.bounds.map_or(In::NULL, In::from);
-        let across = if is_tiled { length.div_ceil(TILE) } else { length };
+        let across = attention.length.div_ceil(TILE);
         Self { blocks: [across, rows * attention.heads], way, bounds, dim, stride }
     }
 
@@ -68,11 +52,11 @@ impl Grid {
 
 pub fn forward(
     device: &Cuda,
-    read: SliceMut<'_, Reals>,
+    read: SliceMut<'_, Halves>,
     log_sums: SliceMut<'_, Reals>,
-    attention: &Attention<'_, Reals, Indices>,
+    attention: &Attention<'_, Halves, Indices>,
 ) {
-    let grid = Grid::new(device, attention, read.len, log_sums.len);
+    let grid = Grid::new(attention, read.len, log_sums.len);
     let kernel = kernels::Attend {
         read: read.into(),
         log_sums: log_sums.into(),
@@ -90,12 +74,12 @@ pub fn forward(
 
 pub fn backward(
     device: &Cuda,
-    into: AttentionGradients<'_, Reals>,
-    attention: &Attention<'_, Reals, Indices>,
-    results: AttentionResults<'_, Reals>,
+    into: AttentionGradients<'_, Reals, Halves>,
+    attention: &Attention<'_, Halves, Indices>,
+    results: AttentionResults<'_, Reals, Halves>,
 ) {
     let AttentionResults { read, kept, log_sums, gradient } = results;
-    let grid = Grid::new(device, attention, read.len, log_sums.len);
+    let grid = Grid::new(attention, read.len, log_sums.len);
     let found = (into.queries_and_keys.len, into.values.layout, into.deltas.len, gradient.len);
     let expected =
         (attention.queries_and_keys.len, attention.values.layout, log_sums.len, read.len);

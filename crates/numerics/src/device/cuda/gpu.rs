@@ -11,7 +11,7 @@ use cudarc::nvrtc;
 
 use super::kernels::{KERNELS, SOURCES};
 use super::{CudaArray, bytes_of};
-use crate::device::{Element, StepSettings};
+use crate::device::{Element, StepSettings, bf16};
 use crate::{Error, Result};
 
 /// The oldest driver that has everything that is called.
@@ -28,7 +28,7 @@ pub struct Gpu {
     pub stream: Arc<CudaStream>,
     pub blas: Blas,
     kernels: BTreeMap<&'static str, CudaFunction>,
-    /// Whether it has tensor cores for TF32.
+    /// Whether it has tensor cores for TF32 and bf16.
     pub has_tensor_cores: bool,
     /// Partial sums of operations that sum numbers or rows.
     pub partial: CudaArray<f32>,
@@ -251,6 +251,9 @@ impl Gpu {
 
     pub fn zeros<T: Element>(&self, len: usize) -> Result<CudaArray<T>> {
         self.check()?;
+        if size_of::<T>() == size_of::<bf16>() && !self.has_tensor_cores {
+            return Err(no_device(format!("{} has no tensor cores for bf16 (Ampere has)", self.name)));
+        }
         let n_bytes = bytes_of::<T>(0, len).end;
         match self.stream.alloc_zeros(n_bytes.max(1)) {
             Ok(bytes) => Ok(CudaArray::new(bytes, len)),

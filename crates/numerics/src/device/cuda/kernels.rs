@@ -13,10 +13,10 @@ use crate::device::{Element, bf16};
 pub const SOURCES: [&str; 6] = [
     include_str!("kernels/elementwise.cu"),
     include_str!("kernels/lstm.cu"),
+    include_str!("kernels/halves.cu"),
     include_str!("kernels/transformer.cu"),
-    include_str!("kernels/optimise.cu"),
     include_str!("kernels/attention.cu"),
-    include_str!("kernels/attention_tiles.cu"),
+    include_str!("kernels/optimise.cu"),
 ];
 
 /// Threads per block where each has one number.
@@ -205,41 +205,53 @@ kernels! {
         gates: Out<f32>, recurrent: In<f32>, keep: In<f32>, keep_after: In<f32>, before: In<f32>,
         cells: In<f32>, output: In<f32>, cell_gradient: Out<f32>, units: i32, streams: i32,
     }
-    RmsNorm = rms_norm {
-        into: Out<f32>, from: In<f32>, scale: In<f32>, columns: i32, batch: i32, stride: i32,
-        batch_stride: i32, other: i32, other_batch: i32, epsilon: f32, n: i64,
+    Narrow = narrow { into: Out<bf16>, from: In<f32>, n: i64 }
+    Widen = widen { into: Out<f32>, from: In<bf16>, n: i64 }
+    DropoutOfHalves = dropout_of_halves {
+        values: Out<bf16>, threshold: u32, factor: f32, key: In<u32>, layer: u32, n: i64,
     }
-    RmsNormBackward = rms_norm_backward {
-        into: Out<f32>, partial: Out<f32>, from: In<f32>, scale: In<f32>, gradient: In<f32>,
-        beta: f32, columns: i32, batch: i32, stride: i32, batch_stride: i32, other: i32,
-        other_batch: i32, above: i32, above_batch: i32, epsilon: f32, n: i64,
+    CrossEntropyInHalves = cross_entropy_in_halves {
+        gradient: Out<bf16>, scores: In<f32>, targets: In<u32>, factors: In<f32>, losses: Out<f32>,
+        columns: i32, into_stride: i32, row_stride: i32, quads: i32, scale: f32,
+    }
+    RmsNorm = rms_norm, rms_norm_by_fours {
+        into: Out<bf16>, from: In<f32>, scale: In<f32>, columns: i32, epsilon: f32, n: i64,
+    }
+    RmsNormBackward = rms_norm_backward, rms_norm_backward_by_fours {
+        into: Out<f32>, partial: Out<f32>, from: In<f32>, scale: In<f32>, gradient: In<bf16>,
+        columns: i32, epsilon: f32, n: i64,
     }
     SumPartialRows = sum_partial_rows {
         into: Out<f32>, partial: In<f32>, columns: i32, rows: i32,
     }
     Rotate = rotate {
-        values: Out<f32>, angles: In<f32>, columns: i32, dim: i32, positions: i32, sign: f32,
-        rows: i32,
+        into: Out<bf16>, from: In<bf16>, scales: In<f32>, angles: In<f32>, heads: i32, dim: i32,
+        positions: i32, epsilon: f32, n: i64,
     }
-    Swiglu = swiglu { into: Out<f32>, from: In<f32>, columns: i32, rows: i32 }
-    SwigluBackward = swiglu_backward {
-        into: Out<f32>, from: In<f32>, gradient: In<f32>, columns: i32, rows: i32,
+    RotateBackward = rotate_backward {
+        into: Out<bf16>, partial: Out<f32>, from: In<bf16>, scales: In<f32>, angles: In<f32>,
+        gradient: In<bf16>, heads: i32, dim: i32, positions: i32, epsilon: f32, n: i64,
     }
-    Attend = attention, attention_64, attention_128,
-        attention_64_bounded, attention_128_bounded {
-        read: Out<f32>, log_sums: Out<f32>, pairs: In<f32>, values: In<f32>, stride: i32,
+    Swiglu = swiglu, swiglu_by_fours {
+        into: Out<bf16>, from: In<bf16>, columns: i32, rows: i32,
+    }
+    SwigluBackward = swiglu_backward, swiglu_backward_by_fours {
+        into: Out<bf16>, from: In<bf16>, gradient: In<bf16>, columns: i32, rows: i32,
+    }
+    Attend = attention_64, attention_128, attention_64_bounded, attention_128_bounded {
+        read: Out<bf16>, log_sums: Out<f32>, pairs: In<bf16>, values: In<bf16>, stride: i32,
         bounds: In<u32>, length: i32, heads: i32, dim: i32, scale: f32,
     }
-    AttendBackwardQueries = attention_backward_queries, attention_backward_queries_64, attention_backward_queries_128,
+    AttendBackwardQueries = attention_backward_queries_64, attention_backward_queries_128,
         attention_backward_queries_64_bounded, attention_backward_queries_128_bounded {
-        into: Out<f32>, deltas: Out<f32>, pairs: In<f32>, values: In<f32>, read: In<f32>,
-        log_sums: In<f32>, gradient: In<f32>, stride: i32, bounds: In<u32>, length: i32,
+        into: Out<bf16>, deltas: Out<f32>, pairs: In<bf16>, values: In<bf16>, read: In<bf16>,
+        log_sums: In<f32>, gradient: In<bf16>, stride: i32, bounds: In<u32>, length: i32,
         heads: i32, dim: i32, scale: f32, kept: f32,
     }
-    AttendBackwardKeys = attention_backward_keys, attention_backward_keys_64, attention_backward_keys_128,
+    AttendBackwardKeys = attention_backward_keys_64, attention_backward_keys_128,
         attention_backward_keys_64_bounded, attention_backward_keys_128_bounded {
-        into: Out<f32>, into_values: Out<f32>, pairs: In<f32>, values: In<f32>,
-        log_sums: In<f32>, deltas: In<f32>, gradient: In<f32>, stride: i32, bounds: In<u32>,
+        into: Out<bf16>, into_values: Out<bf16>, pairs: In<bf16>, values: In<bf16>,
+        log_sums: In<f32>, deltas: In<f32>, gradient: In<bf16>, stride: i32, bounds: In<u32>,
         length: i32, heads: i32, dim: i32, scale: f32,
     }
     SumOfSquares = sum_of_squares { partial: Out<f32>, from: In<f32>, n: i64 }
@@ -252,8 +264,6 @@ kernels! {
         values: Out<f32>, momentum: Out<f32>, gradient: In<f32>, settings: In<f32>, n: i64,
     }
     UnitRows = unit_rows { values: Out<f32>, columns: i32 }
-    ToBf16 = to_bf16 { into: Out<bf16>, from: In<f32>, n: i64 }
-    FromBf16 = from_bf16 { into: Out<f32>, from: In<bf16>, n: i64 }
 }
 
 #[cfg(test)]

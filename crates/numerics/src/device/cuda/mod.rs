@@ -6,6 +6,7 @@
 
 mod attention;
 mod gpu;
+mod halves;
 mod kernels;
 mod lstm;
 mod operations;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaGraph, CudaSlice, DevicePtr, sys};
 
-use super::{Array, Device, Element, Slice, SliceMut};
+use super::{Array, Device, Element, Slice, SliceMut, bf16};
 use crate::Result;
 use gpu::Gpu;
 
@@ -32,7 +33,7 @@ pub struct Cuda {
 
 /// How products of matrices round their factors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Products {
+pub enum Products {
     /// To TF32, whose mantissa has 10 bits: on tensor cores, several times as fast.
     Tf32,
     /// Products are computed in f32.
@@ -128,6 +129,7 @@ impl fmt::Debug for Graph {
 
 impl Device for Cuda {
     type Real = f32;
+    type Half = bf16;
     type Array<T: Element> = CudaArray<T>;
     type Graph = Graph;
 

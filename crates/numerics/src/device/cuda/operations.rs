@@ -5,11 +5,12 @@ use super::kernels::{self, In, Out, THREADS, launch};
 use super::{Cuda, CudaArray, lstm, product};
 use crate::device::slice::one_by_one;
 use crate::device::{
-    Accumulate, Array as _, Choices, Convert, Dense, DeviceMatrix, DeviceMatrixMut, Lstm, Optimise,
+    Accumulate, Array as _, Choices, Dense, DeviceMatrix, DeviceMatrixMut, Lstm, Optimise,
     OptimiserStep, Recurrent, Slice, SliceMut, Softmax, StepSettings, Targets, Trace, bf16,
 };
 
 type Reals = CudaArray<f32>;
+type Halves = CudaArray<bf16>;
 type Indices = CudaArray<u32>;
 
 /// Threads per block that has a row of scores of a whole vocabulary.
@@ -18,7 +19,7 @@ const ROW_THREADS: usize = 1024;
 const SHORT_ROW_THREADS: usize = 128;
 
 /// Blocks for `n` numbers; each thread takes several if there are very many.
-fn blocks(n: usize) -> [usize; 2] {
+pub fn blocks(n: usize) -> [usize; 2] {
     const MOST: usize = 132 * 16;
     [n.div_ceil(THREADS).min(MOST), 1]
 }
@@ -255,6 +256,37 @@ impl Softmax for Cuda {
         launch(&self.gpu, [layout.rows, 1], ROW_THREADS, &kernel);
     }
 
+    fn cross_entropy_in_halves(
+        &self,
+        gradient: DeviceMatrixMut<'_, Halves>,
+        scores: DeviceMatrix<'_, Reals>,
+        targets: Targets<'_, Indices>,
+        factors: Option<Slice<'_, Reals>>,
+        losses: SliceMut<'_, Reals>,
+    ) {
+        let (layout, into) = (scores.layout, gradient.layout);
+        let shape = [layout.rows, layout.columns];
+        assert_eq!([into.rows, into.columns], shape, "a gradient for each score");
+        assert_eq!([targets.columns.len, losses.len], [layout.rows; 2], "rows");
+        assert!(factors.is_none_or(|factors| factors.len == layout.rows), "a factor for each row");
+        let (scores, gradient) = (In::from(scores.slice), Out::from(gradient.slice));
+        let is_aligned = scores.is_aligned() && gradient.is_aligned();
+        let quads = quads(layout.columns, layout.row_stride | into.row_stride, is_aligned);
+        let kernel = kernels::CrossEntropyInHalves {
+            gradient,
+            scores,
+            targets: targets.columns.into(),
+            factors: factors.map_or(In::NULL, In::from),
+            losses: losses.into(),
+            columns: layout.columns as i32,
+            into_stride: into.row_stride as i32,
+            row_stride: layout.row_stride as i32,
+            quads,
+            scale: targets.scale as f32,
+        };
+        launch(&self.gpu, [layout.rows, 1], ROW_THREADS, &kernel);
+    }
+
     fn choose(
         &self,
         weights: SliceMut<'_, Reals>,
@@ -380,19 +412,5 @@ impl Optimise for Cuda {
             n: n as i64,
         };
         self.each(n, &kernel);
-    }
-}
-
-impl Convert for Cuda {
-    fn narrow(&self, into: SliceMut<'_, CudaArray<bf16>>, from: Slice<'_, Reals>) {
-        assert_eq!(into.len, from.len, "equally many numbers");
-        let n = into.len;
-        self.each(n, &kernels::ToBf16 { into: into.into(), from: from.into(), n: n as i64 });
-    }
-
-    fn widen(&self, into: SliceMut<'_, Reals>, from: Slice<'_, CudaArray<bf16>>) {
-        assert_eq!(into.len, from.len, "equally many numbers");
-        let n = into.len;
-        self.each(n, &kernels::FromBf16 { into: into.into(), from: from.into(), n: n as i64 });
     }
 }

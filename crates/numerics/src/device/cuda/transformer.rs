@@ -1,27 +1,27 @@
 //! The operations of Transformer blocks other than products and softmax.
 
 use super::gpu::{N_PARTIAL, PARTIAL_COLUMNS};
-use super::kernels::{self, Out, THREADS, launch};
+use super::kernels::{self, In, Kernel, Out, THREADS, launch, launch_as};
 use super::{Cuda, CudaArray, Slice, SliceMut, attention};
-use crate::device::slice::side_by_side;
 use crate::device::{
-    Array as _, Attention, AttentionGradients, AttentionResults, DeviceMatrix, DeviceMatrixMut,
-    RmsNorm, Rotation, Transformer,
+    Array as _, Attention, AttentionGradients, AttentionResults, RmsNorm, Rotation, Transformer,
+    bf16,
 };
 
 type Reals = CudaArray<f32>;
+type Halves = CudaArray<bf16>;
 type Indices = CudaArray<u32>;
 
-/// Threads of a block in which each warp has one row.
+/// Threads of a block in which each of four warps has a row: `NORM_WARPS` of `kernels/transformer.cu`.
 const WARPS: usize = 4;
 
-/// Blocks that have a row at a time.
+/// Blocks that have a row, or several, at a time.
 fn blocks(rows: usize) -> [usize; 2] {
     const MOST: usize = 132 * 16;
     [rows.min(MOST), 1]
 }
 
-/// Threads for a row: whole warps, and no more than it has numbers.
+/// Threads for a row, each with some numbers at a time: whole warps, and no more than there are numbers.
 fn threads(columns: usize) -> usize {
     columns.next_multiple_of(32).min(THREADS)
 }
@@ -31,119 +31,152 @@ fn n_rows(len: usize, columns: usize) -> usize {
     len / columns.max(1)
 }
 
+/// The kernel that reads one number at a time, or the one that reads four.
+fn name<K: Kernel>(columns: usize, starts: &[usize]) -> (&'static str, usize) {
+    let by_fours = starts.iter().chain([&columns]).all(|n| n.is_multiple_of(4));
+    (K::NAMES[usize::from(by_fours)], if by_fours { 4 } else { 1 })
+}
+
+impl Cuda {
+    /// Sums what blocks have left in `partial`. It is written and read by two kernels alone, one after the other.
+    fn sum_partial_rows(&self, into: SliceMut<'_, Reals>, rows: usize) {
+        let columns = into.len;
+        let kernel = kernels::SumPartialRows {
+            into: into.into(),
+            partial: self.gpu.partial.all().into(),
+            columns: columns as i32,
+            rows: rows as i32,
+        };
+        launch(&self.gpu, [columns.div_ceil(32), 1], 1024, &kernel);
+    }
+}
+
 impl Transformer for Cuda {
-    fn rms_norm(&self, into: DeviceMatrixMut<'_, Reals>, norm: RmsNorm<'_, Reals>) {
-        let (layout, other) = (into.layout, norm.from.layout);
-        side_by_side(&[layout, other], norm.scale.len);
-        let n = layout.rows * layout.batch;
+    fn rms_norm(&self, into: SliceMut<'_, Halves>, norm: RmsNorm<'_, Reals>) {
+        let (n, columns) = (norm.check(into.len), norm.scale.len);
+        let starts = [into.start, norm.from.start, norm.scale.start];
+        let (name, _) = name::<kernels::RmsNorm>(columns, &starts);
         let kernel = kernels::RmsNorm {
-            into: into.slice.into(),
-            from: norm.from.slice.into(),
+            into: into.into(),
+            from: norm.from.into(),
             scale: norm.scale.into(),
-            columns: layout.columns as i32,
-            batch: layout.batch as i32,
-            stride: layout.row_stride as i32,
-            batch_stride: layout.batch_stride as i32,
-            other: other.row_stride as i32,
-            other_batch: other.batch_stride as i32,
-            epsilon: RmsNorm::<()>::EPSILON as f32,
+            columns: columns as i32,
+            epsilon: RmsNorm::EPSILON as f32,
+            n: n as i64,
+        };
+        launch_as(&self.gpu, name, blocks(n.div_ceil(WARPS)), 32 * WARPS, &kernel);
+    }
+
+    fn rms_norm_backward(
+        &self,
+        into: SliceMut<'_, Reals>,
+        scale: SliceMut<'_, Reals>,
+        norm: RmsNorm<'_, Reals>,
+        gradient: Slice<'_, Halves>,
+    ) {
+        let (n, columns) = (norm.check(into.len), norm.scale.len);
+        assert_eq!((gradient.len, scale.len), (into.len, columns), "shapes");
+        assert!(columns <= PARTIAL_COLUMNS, "{columns} columns");
+        let n_blocks = n.div_ceil(WARPS).min(N_PARTIAL);
+        let starts = [into.start, norm.from.start, norm.scale.start, gradient.start];
+        let (name, _) = name::<kernels::RmsNormBackward>(columns, &starts);
+        let kernel = kernels::RmsNormBackward {
+            into: into.into(),
+            partial: Out::of(&self.gpu.partial),
+            from: norm.from.into(),
+            scale: norm.scale.into(),
+            gradient: gradient.into(),
+            columns: columns as i32,
+            epsilon: RmsNorm::EPSILON as f32,
+            n: n as i64,
+        };
+        launch_as(&self.gpu, name, [n_blocks, 1], 32 * WARPS, &kernel);
+        self.sum_partial_rows(scale, n_blocks);
+    }
+
+    fn rotate(&self, into: SliceMut<'_, Halves>, rotation: Rotation<'_, Reals, Halves>) {
+        let n = 2 * rotation.heads * rotation.check(into.len);
+        let kernel = kernels::Rotate {
+            into: into.into(),
+            from: rotation.from.into(),
+            scales: rotation.scales.map_or(In::NULL, In::from),
+            angles: rotation.angles.into(),
+            heads: rotation.heads as i32,
+            dim: rotation.dim as i32,
+            positions: (rotation.angles.len / rotation.dim) as i32,
+            epsilon: RmsNorm::EPSILON as f32,
             n: n as i64,
         };
         launch(&self.gpu, blocks(n.div_ceil(WARPS)), 32 * WARPS, &kernel);
     }
 
-    fn rms_norm_backward(
+    fn rotate_backward(
         &self,
-        (into, beta): (DeviceMatrixMut<'_, Reals>, f64),
-        scale: SliceMut<'_, Reals>,
-        norm: RmsNorm<'_, Reals>,
-        gradient: DeviceMatrix<'_, Reals>,
+        into: SliceMut<'_, Halves>,
+        scales: SliceMut<'_, Reals>,
+        rotation: Rotation<'_, Reals, Halves>,
+        gradient: Slice<'_, Halves>,
     ) {
-        let (layout, other, above) = (into.layout, norm.from.layout, gradient.layout);
-        let columns = layout.columns;
-        side_by_side(&[layout, other, above], norm.scale.len);
-        assert!(columns == scale.len && columns <= PARTIAL_COLUMNS, "{columns} columns");
-        let n = layout.rows * layout.batch;
+        let n = 2 * rotation.heads * rotation.check(gradient.len);
+        let shape = (into.len, scales.len);
+        assert_eq!(shape, (rotation.from.len, 2 * rotation.dim), "shapes");
+        assert!(scales.len <= PARTIAL_COLUMNS, "{} scales", scales.len);
         let n_blocks = n.div_ceil(WARPS).min(N_PARTIAL);
-        // The partial sums are written and read by these two kernels alone, as in `sum_of_squares`.
-        let kernel = kernels::RmsNormBackward {
-            into: into.slice.into(),
+        let kernel = kernels::RotateBackward {
+            into: into.into(),
             partial: Out::of(&self.gpu.partial),
-            from: norm.from.slice.into(),
-            scale: norm.scale.into(),
-            gradient: gradient.slice.into(),
-            beta: beta as f32,
-            columns: columns as i32,
-            batch: layout.batch as i32,
-            stride: layout.row_stride as i32,
-            batch_stride: layout.batch_stride as i32,
-            other: other.row_stride as i32,
-            other_batch: other.batch_stride as i32,
-            above: above.row_stride as i32,
-            above_batch: above.batch_stride as i32,
-            epsilon: RmsNorm::<()>::EPSILON as f32,
+            from: rotation.from.into(),
+            scales: rotation.scales.map_or(In::NULL, In::from),
+            angles: rotation.angles.into(),
+            gradient: gradient.into(),
+            heads: rotation.heads as i32,
+            dim: rotation.dim as i32,
+            positions: (rotation.angles.len / rotation.dim) as i32,
+            epsilon: RmsNorm::EPSILON as f32,
             n: n as i64,
         };
         launch(&self.gpu, [n_blocks, 1], 32 * WARPS, &kernel);
-        let kernel = kernels::SumPartialRows {
-            into: scale.into(),
-            partial: self.gpu.partial.all().into(),
-            columns: columns as i32,
-            rows: n_blocks as i32,
-        };
-        launch(&self.gpu, [columns.div_ceil(32), 1], 1024, &kernel);
-    }
-
-    fn rotate(&self, values: SliceMut<'_, Reals>, rotation: Rotation<'_, Reals>) {
-        let [columns, dim] = rotation.check(values.len);
-        let rows = values.len / columns;
-        let kernel = kernels::Rotate {
-            values: values.into(),
-            angles: rotation.angles.into(),
-            columns: columns as i32,
-            dim: dim as i32,
-            positions: (rotation.angles.len / dim) as i32,
-            sign: if rotation.is_backward { -1.0 } else { 1.0 },
-            rows: rows as i32,
-        };
-        launch(&self.gpu, blocks(rows), threads(columns / 2), &kernel);
+        self.sum_partial_rows(scales, n_blocks);
     }
 
     fn attention(
         &self,
-        read: SliceMut<'_, Reals>,
+        read: SliceMut<'_, Halves>,
         log_sums: SliceMut<'_, Reals>,
-        attention: Attention<'_, Reals, Indices>,
+        attention: Attention<'_, Halves, Indices>,
     ) {
         attention::forward(self, read, log_sums, &attention);
     }
 
     fn attention_backward(
         &self,
-        into: AttentionGradients<'_, Reals>,
-        attention: Attention<'_, Reals, Indices>,
-        results: AttentionResults<'_, Reals>,
+        into: AttentionGradients<'_, Reals, Halves>,
+        attention: Attention<'_, Halves, Indices>,
+        results: AttentionResults<'_, Reals, Halves>,
     ) {
         attention::backward(self, into, &attention, results);
     }
 
-    fn swiglu(&self, into: SliceMut<'_, Reals>, from: Slice<'_, Reals>, columns: usize) {
+    fn swiglu(&self, into: SliceMut<'_, Halves>, from: Slice<'_, Halves>, columns: usize) {
         assert_eq!(from.len, 2 * into.len, "a gate for each number");
         let rows = n_rows(into.len, columns);
+        let (name, each) = name::<kernels::Swiglu>(columns, &[into.start, from.start]);
         let (into, from) = (into.into(), from.into());
         let kernel = kernels::Swiglu { into, from, columns: columns as i32, rows: rows as i32 };
-        launch(&self.gpu, blocks(rows), threads(columns), &kernel);
+        launch_as(&self.gpu, name, blocks(rows), threads(columns / each), &kernel);
     }
 
     fn swiglu_backward(
         &self,
-        into: SliceMut<'_, Reals>,
-        from: Slice<'_, Reals>,
-        gradient: Slice<'_, Reals>,
+        into: SliceMut<'_, Halves>,
+        from: Slice<'_, Halves>,
+        gradient: Slice<'_, Halves>,
         columns: usize,
     ) {
         assert_eq!((into.len, from.len), (2 * gradient.len, 2 * gradient.len), "a gate for each");
         let rows = n_rows(gradient.len, columns);
+        let starts = [into.start, from.start, gradient.start];
+        let (name, each) = name::<kernels::SwigluBackward>(columns, &starts);
         let kernel = kernels::SwigluBackward {
             into: into.into(),
             from: from.into(),
@@ -151,6 +184,6 @@ impl Transformer for Cuda {
             columns: columns as i32,
             rows: rows as i32,
         };
-        launch(&self.gpu, blocks(rows), threads(columns), &kernel);
+        launch_as(&self.gpu, name, blocks(rows), threads(columns / each), &kernel);
     }
 }

@@ -1,5 +1,5 @@
-// Attention of each place to those before it in its row and to itself, forward and backward, in products of f32: a
-// block has one place of a head.
+// Attention of each place to those before it in its row and to itself, forward and backward, on tensor cores: a block
+// has a tile of 64 places, whose scores never leave it (Dao 2023). Factors are bf16, sums are f32.
 //
 // `bounds`, which may be null, has for each place what it reads besides itself: the places of its row from the first
 // bound up to the second, and those from the third on. Without them it reads all before it.
@@ -7,9 +7,15 @@
 // `pairs` has for each place the queries of all heads, then their keys; `values` has a stride of its own; `read`,
 // `gradient` have the numbers of all heads, `log_sums` and `deltas` one number for each head.
 
-#define MOST_PLACES 4096
+// Places of a block; each of its four warps has 16 of them.
+#define TILE 64
+#define WARP_PLACES 16
+#define ATTENTION_THREADS 128
 
-// What a block of a grid [places, rows · heads] works on.
+#define LOG2_E 1.44269504f
+#define LN_2 0.69314718f
+
+// What a block of a grid [tiles, rows · heads] works on.
 struct Head {
     size row;        // the first place of its row
     int head, width; // its number, and the numbers of all heads
@@ -46,88 +52,481 @@ __device__ __forceinline__ Seen seen_by(const word* bounds, size row, int place,
     return {(int)of[0], (int)of[1], (int)of[2], place};
 }
 
-__device__ __forceinline__ float inner(const float* x, const float* y, int n) {
-    float sum = 0.f;
-    for (int i = 0; i < n; i++) sum += x[i] * y[i];
-    return sum;
+__device__ __forceinline__ float exp2_fast(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
 }
 
-extern "C" __global__ void attention(
-    float* read, float* log_sums, const float* pairs, const float* values, int stride, const word* bounds,
-    int length, int heads, int dim, float scale) {
-    __shared__ float weights[MOST_PLACES];
-    Head at(heads, dim, length, stride);
-    int place = blockIdx.x;
-    Seen seen = seen_by(bounds, at.row, place, length);
-    Sum sum = {-1e30f, 0.f};
-    for (int j = threadIdx.x; j <= place; j += blockDim.x) {
-        float along = seen.has(j) ? scale * inner(pairs + at.query(place), pairs + at.key(j), dim) : -1e30f;
-        float score = weights[j] = along;
-        sum = join(sum, {score, 1.f});
+// c += a · b for 16 × 16 and 16 × 8 numbers. A thread with g = lane / 4 and t = lane % 4 has the numbers 2t and 2t + 1
+// of rows g and g + 8 of c.
+__device__ __forceinline__ void multiply_add(float (&c)[4], const word (&a)[4], word b0, word b1) {
+#if HAS_BF16
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#endif
+}
+
+__device__ __forceinline__ word shared_address(const void* at) { return (word)__cvta_generic_to_shared(at); }
+
+// Four matrices of 8 × 8 numbers; lanes 8m to 8m + 7 have the addresses of the rows of matrix m.
+__device__ __forceinline__ void load_matrices(word (&b)[4], const bf16* row) {
+#if HAS_BF16
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(b[0]), "=r"(b[1]), "=r"(b[2]), "=r"(b[3]) : "r"(shared_address(row)));
+#endif
+}
+
+__device__ __forceinline__ void load_transposed(word (&b)[4], const bf16* row) {
+#if HAS_BF16
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(b[0]), "=r"(b[1]), "=r"(b[2]), "=r"(b[3]) : "r"(shared_address(row)));
+#endif
+}
+
+// Copies 16 bytes to shared memory while other work goes on, or zeros.
+__device__ __forceinline__ void copy_ahead(bf16* into, const bf16* from, bool is_there) {
+#if HAS_BF16
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :: "r"(shared_address(into)), "l"(from), "r"(is_there ? 16 : 0) : "memory");
+#endif
+}
+
+// Ends a group of copies.
+__device__ __forceinline__ void end_group() {
+#if HAS_BF16
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// Waits for all groups but the last few.
+template <int LAST> __device__ __forceinline__ void wait_for_groups() {
+#if HAS_BF16
+    asm volatile("cp.async.wait_group %0;" :: "n"(LAST) : "memory");
+#endif
+}
+
+struct Lane {
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+};
+
+// Rows of numbers in shared memory. 8 numbers of padding keep threads apart.
+template <int D, int N> struct Rows {
+    __align__(16) bf16 rows[N][D + 8];
+
+    // Rows that are not there are 0.
+    __device__ __forceinline__ void fetch(const bf16* from, size stride, int n_rows, int dim, bool by_eights) {
+        if (by_eights) {
+#pragma unroll
+            for (int i = 0; i < N * D / 8 / ATTENTION_THREADS; i++) {
+                int eight = i * ATTENTION_THREADS + threadIdx.x, row = eight / (D / 8), column = eight % (D / 8) * 8;
+                bool is_there = row < n_rows && column < dim;
+                copy_ahead(&rows[row][column], is_there ? from + row * stride + column : from, is_there);
+            }
+        } else {
+            for (int i = threadIdx.x; i < N * D; i += ATTENTION_THREADS) {
+                int row = i / D, column = i % D;
+                rows[row][column] = row < n_rows && column < dim ? from[row * stride + column] : (bf16)0;
+            }
+        }
     }
-    sum = block_join(sum);
-    float log_sum = sum.max + logf(sum.sum);
-    for (int j = threadIdx.x; j <= place; j += blockDim.x) weights[j] = expf(weights[j] - log_sum);
-    __syncthreads();
-    for (int d = threadIdx.x; d < dim; d += blockDim.x) {
-        float mean = 0.f;
-        for (int j = 0; j <= place; j++) mean += weights[j] * values[at.value(j) + d];
-        read[at.result(place) + d] = mean;
+
+    // c += a · rowsᵀ
+    __device__ __forceinline__ void multiply_transposed(float (&c)[N / 8][4], const word (&a)[D / 16][4], Lane at) const {
+#pragma unroll
+        for (int k = 0; k < D / 16; k += 2)
+#pragma unroll
+            for (int i = 0; i < N / 8; i++) {
+                word b[4];
+                load_matrices(b, &rows[8 * i + at.lane % 8][16 * k + at.lane / 8 * 8]);
+                multiply_add(c[i], a[k], b[0], b[1]);
+                multiply_add(c[i], a[k + 1], b[2], b[3]);
+            }
     }
-    if (threadIdx.x == 0) log_sums[at.sum(place)] = log_sum;
+
+    // c += a · rows, where `a` is laid out as a product.
+    __device__ __forceinline__ void multiply(float (&c)[D / 8][4], const float (&a)[N / 8][4], Lane at) const {
+#pragma unroll
+        for (int k = 0; k < N / 16; k++) {
+            const float(&x)[4] = a[2 * k], (&y)[4] = a[2 * k + 1];
+            word left[4] = {pack(x[0], x[1]), pack(x[2], x[3]), pack(y[0], y[1]), pack(y[2], y[3])};
+#pragma unroll
+            for (int i = 0; i < D / 8; i += 2) {
+                word b[4];
+                load_transposed(b, &rows[16 * k + at.lane % 16][8 * i + at.lane / 16 * 8]);
+                multiply_add(c[i], left, b[0], b[1]);
+                multiply_add(c[i + 1], left, b[2], b[3]);
+            }
+        }
+    }
+};
+
+// The 16 rows of a warp as a left factor; rows that are not there are 0.
+template <int D>
+__device__ __forceinline__ void load_left(
+    word (&a)[D / 16][4], const bf16* from, size stride, int n_rows, int dim, Lane at) {
+#pragma unroll
+    for (int k = 0; k < D / 16; k++)
+#pragma unroll
+        for (int part = 0; part < 4; part++) {
+            int row = at.g + part % 2 * 8, column = 16 * k + 2 * at.t + part / 2 * 8;
+            bool is_there = row < n_rows && column < dim;
+            a[k][part] = is_there ? *(const word*)(from + row * stride + column) : 0u;
+        }
+}
+
+// The 16 rows of a warp, times a number for each half.
+template <int D>
+__device__ __forceinline__ void store_rows(
+    bf16* into, size stride, const float (&c)[D / 8][4], const float (&scale)[2], int n_rows, int dim, Lane at) {
+#pragma unroll
+    for (int i = 0; i < D / 8; i++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            int row = at.g + 8 * half, column = 8 * i + 2 * at.t;
+            if (row < n_rows && column < dim)
+                *(word*)(into + row * stride + column) =
+                    pack(scale[half] * c[i][2 * half], scale[half] * c[i][2 * half + 1]);
+        }
+}
+
+// Over the four threads that share a row.
+__device__ __forceinline__ float quad_sum(float x) {
+    x += __shfl_xor_sync(~0u, x, 1);
+    return x + __shfl_xor_sync(~0u, x, 2);
+}
+
+__device__ __forceinline__ float quad_max(float x) {
+    x = fmaxf(x, __shfl_xor_sync(~0u, x, 1));
+    return fmaxf(x, __shfl_xor_sync(~0u, x, 2));
+}
+
+// Whether rows can be copied 8 numbers at a time.
+__device__ __forceinline__ bool by_eights(const void* x, const void* y, Head at) {
+    return (((size)x | (size)y) % 16 | at.dim % 8 | at.stride % 8) == 0;
+}
+
+template <int D, int N, bool BOUNDED>
+__device__ __forceinline__ void attend(
+    bf16* read, float* log_sums, const bf16* pairs, const bf16* values, const word* bounds, int length, float scale,
+    Head at) {
+    __shared__ Rows<D, N> keys, of_values;
+    Lane lane;
+    bool quick = by_eights(pairs, values, at);
+    // The longest first: they look at most.
+    int tile = gridDim.x - 1 - blockIdx.x, first = tile * TILE + lane.warp * WARP_PLACES;
+    int end = min((tile + 1) * TILE, length);
+    word queries[D / 16][4];
+    load_left<D>(queries, pairs + at.query(first), 2 * at.width, length - first, at.dim, lane);
+    float result[D / 8][4] = {}, most[2] = {-1e30f, -1e30f}, sum[2] = {}, scale_2 = scale * LOG2_E;
+    Seen seen[2];
+    for (int half = 0; half < 2; half++)
+        seen[half] = seen_by(BOUNDED ? bounds : nullptr, at.row, first + lane.g + 8 * half, length);
+    // The next tile of keys, from one on, that any place of the block reads.
+    auto next = [&](int start) {
+        while (BOUNDED && start < end
+               && !__syncthreads_or(seen[0].meets(start, start + N) || seen[1].meets(start, start + N)))
+            start += N;
+        return start;
+    };
+    int start = next(0);
+    if (start < end) keys.fetch(pairs + at.key(start), 2 * at.width, length - start, at.dim, quick);
+    end_group();
+    while (start < end) {
+        of_values.fetch(values + at.value(start), at.stride, length - start, at.dim, quick);
+        end_group();
+        wait_for_groups<1>();
+        __syncthreads();
+        float scores[N / 8][4] = {};
+        keys.multiply_transposed(scores, queries, lane);
+        int after = next(start + N);
+        __syncthreads();
+        if (after < end) keys.fetch(pairs + at.key(after), 2 * at.width, length - after, at.dim, quick);
+        end_group();
+        bool is_whole = !BOUNDED && start + N <= first + 1;
+        float now[2] = {most[0], most[1]};
+#pragma unroll
+        for (int i = 0; i < N / 8; i++)
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                int place = first + lane.g + e / 2 * 8, other = start + 8 * i + 2 * lane.t + e % 2;
+                bool is_seen = BOUNDED ? seen[e / 2].has(other) : is_whole || other <= place;
+                scores[i][e] = is_seen ? scale_2 * scores[i][e] : -1e30f;
+                now[e / 2] = fmaxf(now[e / 2], scores[i][e]);
+            }
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            now[half] = quad_max(now[half]);
+            float kept = exp2_fast(most[half] - now[half]);
+            most[half] = now[half];
+            sum[half] *= kept;
+#pragma unroll
+            for (int i = 0; i < D / 8; i++) result[i][2 * half] *= kept, result[i][2 * half + 1] *= kept;
+        }
+#pragma unroll
+        for (int i = 0; i < N / 8; i++)
+#pragma unroll
+            for (int e = 0; e < 4; e++) sum[e / 2] += scores[i][e] = exp2_fast(scores[i][e] - now[e / 2]);
+        wait_for_groups<1>();
+        __syncthreads();
+        of_values.multiply(result, scores, lane);
+        __syncthreads();
+        start = after;
+    }
+    wait_for_groups<0>();
+    float share[2];
+    for (int half = 0; half < 2; half++) {
+        int place = first + lane.g + 8 * half;
+        sum[half] = quad_sum(sum[half]);
+        share[half] = 1.f / sum[half];
+        if (lane.t == 0 && place < length) log_sums[at.sum(place)] = most[half] * LN_2 + __logf(sum[half]);
+    }
+    store_rows<D>(read + at.result(first), at.width, result, share, length - first, at.dim, lane);
 }
 
 // Of queries, and Σ gradient ∘ read of each, which the gradients of keys need; `kept` undoes what dropout has
 // divided `read` by (where it dropped a number, the gradient is 0).
-extern "C" __global__ void attention_backward_queries(
-    float* into, float* deltas, const float* pairs, const float* values, const float* read, const float* log_sums,
-    const float* gradient, int stride, const word* bounds, int length, int heads, int dim, float scale,
-    float kept) {
-    __shared__ float slopes[MOST_PLACES];
-    Head at(heads, dim, length, stride);
-    int place = blockIdx.x;
-    const float* above = gradient + at.result(place);
-    float delta = kept * inner(above, read + at.result(place), dim), log_sum = log_sums[at.sum(place)];
-    Seen seen = seen_by(bounds, at.row, place, length);
-    for (int j = threadIdx.x; j <= place; j += blockDim.x) {
-        slopes[j] = 0.f;
-        if (!seen.has(j)) continue;
-        float weight = expf(scale * inner(pairs + at.query(place), pairs + at.key(j), dim) - log_sum);
-        slopes[j] = weight * (inner(above, values + at.value(j), dim) - delta);
+template <int D, int N, bool BOUNDED>
+__device__ __forceinline__ void attend_backward_queries(
+    bf16* into, float* deltas, const bf16* pairs, const bf16* values, const bf16* read, const float* log_sums,
+    const bf16* gradient, const word* bounds, int length, float scale, float kept, Head at) {
+    __shared__ Rows<D, N> keys[2], of_values[2];
+    Lane lane;
+    bool quick = by_eights(pairs, values, at);
+    int tile = gridDim.x - 1 - blockIdx.x, first = tile * TILE + lane.warp * WARP_PLACES;
+    int end = min((tile + 1) * TILE, length);
+    word queries[D / 16][4], above[D / 16][4];
+    load_left<D>(queries, pairs + at.query(first), 2 * at.width, length - first, at.dim, lane);
+    load_left<D>(above, gradient + at.result(first), at.width, length - first, at.dim, lane);
+    float delta[2], log_sum[2], factor[2] = {scale, scale}, scale_2 = scale * LOG2_E;
+    for (int half = 0; half < 2; half++) {
+        int place = first + lane.g + 8 * half;
+        delta[half] = log_sum[half] = 0.f;
+        if (place < length) {
+            const bf16 *x = gradient + at.result(place), *y = read + at.result(place);
+            for (int d = lane.t; d < at.dim; d += 4) delta[half] += widened(x[d]) * widened(y[d]);
+            log_sum[half] = log_sums[at.sum(place)] * LOG2_E;
+        }
+        delta[half] = kept * quad_sum(delta[half]);
+        if (lane.t == 0 && place < length) deltas[at.sum(place)] = delta[half];
     }
-    __syncthreads();
-    for (int d = threadIdx.x; d < dim; d += blockDim.x) {
-        float sum = 0.f;
-        for (int j = 0; j <= place; j++) sum += slopes[j] * pairs[at.key(j) + d];
-        into[at.query(place) + d] = scale * sum;
+    float result[D / 8][4] = {};
+    Seen seen[2];
+    for (int half = 0; half < 2; half++)
+        seen[half] = seen_by(BOUNDED ? bounds : nullptr, at.row, first + lane.g + 8 * half, length);
+    auto next = [&](int start) {
+        while (BOUNDED && start < end
+               && !__syncthreads_or(seen[0].meets(start, start + N) || seen[1].meets(start, start + N)))
+            start += N;
+        return start;
+    };
+    auto fetch = [&](int start, int into) {
+        if (start < end) {
+            keys[into].fetch(pairs + at.key(start), 2 * at.width, length - start, at.dim, quick);
+            of_values[into].fetch(values + at.value(start), at.stride, length - start, at.dim, quick);
+        }
+        end_group();
+    };
+    int start = next(0), now = 0;
+    fetch(start, now);
+    while (start < end) {
+        int after = next(start + N);
+        fetch(after, 1 - now);
+        wait_for_groups<1>();
+        __syncthreads();
+        float scores[N / 8][4] = {}, slopes[N / 8][4] = {};
+        keys[now].multiply_transposed(scores, queries, lane);
+        of_values[now].multiply_transposed(slopes, above, lane);
+        bool is_whole = !BOUNDED && start + N <= first + 1;
+#pragma unroll
+        for (int i = 0; i < N / 8; i++)
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                int place = first + lane.g + e / 2 * 8, other = start + 8 * i + 2 * lane.t + e % 2;
+                bool is_seen = BOUNDED ? seen[e / 2].has(other) : is_whole || other <= place;
+                float weight = is_seen ? exp2_fast(scale_2 * scores[i][e] - log_sum[e / 2]) : 0.f;
+                slopes[i][e] = weight * (slopes[i][e] - delta[e / 2]);
+            }
+        keys[now].multiply(result, slopes, lane);
+        __syncthreads();
+        start = after, now = 1 - now;
     }
-    if (threadIdx.x == 0) deltas[at.sum(place)] = delta;
+    wait_for_groups<0>();
+    store_rows<D>(into + at.query(first), 2 * at.width, result, factor, length - first, at.dim, lane);
 }
 
 // Of keys and values.
-extern "C" __global__ void attention_backward_keys(
-    float* into, float* into_values, const float* pairs, const float* values, const float* log_sums,
-    const float* deltas, const float* gradient, int stride, const word* bounds, int length, int heads, int dim,
-    float scale) {
-    __shared__ float weights[MOST_PLACES], slopes[MOST_PLACES];
-    Head at(heads, dim, length, stride);
-    int place = blockIdx.x;
-    for (int i = place + threadIdx.x; i < length; i += blockDim.x) {
-        weights[i] = slopes[i] = 0.f;
-        if (!seen_by(bounds, at.row, i, length).has(place)) continue;
-        float score = scale * inner(pairs + at.query(i), pairs + at.key(place), dim);
-        float weight = weights[i] = expf(score - log_sums[at.sum(i)]);
-        float along = inner(gradient + at.result(i), values + at.value(place), dim);
-        slopes[i] = weight * (along - deltas[at.sum(i)]);
-    }
-    __syncthreads();
-    for (int d = threadIdx.x; d < dim; d += blockDim.x) {
-        float key = 0.f, value = 0.f;
-        for (int i = place; i < length; i++) {
-            key += slopes[i] * pairs[at.query(i) + d];
-            value += weights[i] * gradient[at.result(i) + d];
+template <int D, int N, bool BOUNDED>
+__device__ __forceinline__ void attend_backward_keys(
+    bf16* into, bf16* into_values, const bf16* pairs, const bf16* values, const float* log_sums,
+    const float* deltas, const bf16* gradient, const word* bounds, int length, float scale, Head at) {
+    __shared__ Rows<D, N> queries[2], above[2];
+    __shared__ float of_sums[2][N], of_deltas[2][N];
+    __shared__ Seen of_queries[2][BOUNDED ? N : 1];
+    Lane lane;
+    bool quick = by_eights(pairs, gradient, at);
+    int tile = blockIdx.x, first = tile * TILE + lane.warp * WARP_PLACES;
+    word keys[D / 16][4], of_values[D / 16][4];
+    load_left<D>(keys, pairs + at.key(first), 2 * at.width, length - first, at.dim, lane);
+    load_left<D>(of_values, values + at.value(first), at.stride, length - first, at.dim, lane);
+    float key[D / 8][4] = {}, value[D / 8][4] = {}, factor[2] = {scale, scale}, one[2] = {1.f, 1.f};
+    float scale_2 = scale * LOG2_E;
+    auto next = [&](int start) {
+        while (BOUNDED && start < length) {
+            Seen seen = seen_by(bounds, at.row, start + threadIdx.x, threadIdx.x < N ? length : 0);
+            if (__syncthreads_or(seen.meets(tile * TILE, (tile + 1) * TILE))) break;
+            start += N;
         }
-        into[at.key(place) + d] = scale * key;
-        into_values[at.value(place) + d] = value;
+        return start;
+    };
+    auto fetch = [&](int start, int into) {
+        if (start < length) {
+            queries[into].fetch(pairs + at.query(start), 2 * at.width, length - start, at.dim, quick);
+            above[into].fetch(gradient + at.result(start), at.width, length - start, at.dim, quick);
+            int place = start + threadIdx.x;
+            if (threadIdx.x < N) {
+                if (BOUNDED) of_queries[into][threadIdx.x] = seen_by(bounds, at.row, place, length);
+                // Where there is no place the weight is 0, whatever stands there.
+                of_sums[into][threadIdx.x] = place < length ? log_sums[at.sum(place)] * LOG2_E : 0.f;
+                of_deltas[into][threadIdx.x] = place < length ? deltas[at.sum(place)] : 0.f;
+            }
+        }
+        end_group();
+    };
+    int start = next(tile * TILE), now = 0;
+    fetch(start, now);
+    while (start < length) {
+        int after = next(start + N);
+        fetch(after, 1 - now);
+        wait_for_groups<1>();
+        __syncthreads();
+        float weights[N / 8][4] = {}, slopes[N / 8][4] = {};
+        queries[now].multiply_transposed(weights, keys, lane);
+        bool is_whole = !BOUNDED && start >= first + WARP_PLACES && start + N <= length;
+#pragma unroll
+        for (int i = 0; i < N / 8; i++)
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                int other = first + lane.g + e / 2 * 8, from = 8 * i + 2 * lane.t + e % 2, place = start + from;
+                bool is_seen =
+                    BOUNDED ? of_queries[now][from].has(other) : is_whole || (other <= place && place < length);
+                weights[i][e] = is_seen ? exp2_fast(scale_2 * weights[i][e] - of_sums[now][from]) : 0.f;
+            }
+        above[now].multiply(value, weights, lane);
+        above[now].multiply_transposed(slopes, of_values, lane);
+#pragma unroll
+        for (int i = 0; i < N / 8; i++)
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                slopes[i][e] = weights[i][e] * (slopes[i][e] - of_deltas[now][8 * i + 2 * lane.t + e % 2]);
+        queries[now].multiply(key, slopes, lane);
+        __syncthreads();
+        start = after, now = 1 - now;
     }
+    wait_for_groups<0>();
+    store_rows<D>(into + at.key(first), 2 * at.width, key, factor, length - first, at.dim, lane);
+    store_rows<D>(into_values + at.value(first), at.stride, value, one, length - first, at.dim, lane);
+}
+
+extern "C" __global__ void __launch_bounds__(ATTENTION_THREADS) attention_64(
+    bf16* read, float* log_sums, const bf16* pairs, const bf16* values, int stride, const word* bounds,
+    int length, int heads, int dim, float scale) {
+    attend<64, 64, false>(
+        read, log_sums, pairs, values, bounds, length, scale, Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(ATTENTION_THREADS) attention_128(
+    bf16* read, float* log_sums, const bf16* pairs, const bf16* values, int stride, const word* bounds,
+    int length, int heads, int dim, float scale) {
+    attend<128, 64, false>(
+        read, log_sums, pairs, values, bounds, length, scale, Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(ATTENTION_THREADS) attention_64_bounded(
+    bf16* read, float* log_sums, const bf16* pairs, const bf16* values, int stride, const word* bounds,
+    int length, int heads, int dim, float scale) {
+    attend<64, 64, true>(
+        read, log_sums, pairs, values, bounds, length, scale, Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(ATTENTION_THREADS) attention_128_bounded(
+    bf16* read, float* log_sums, const bf16* pairs, const bf16* values, int stride, const word* bounds,
+    int length, int heads, int dim, float scale) {
+    attend<128, 64, true>(
+        read, log_sums, pairs, values, bounds, length, scale, Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(ATTENTION_THREADS) attention_backward_queries_64(
+    bf16* into, float* deltas, const bf16* pairs, const bf16* values, const bf16* read, const float* log_sums,
+    const bf16* gradient, int stride, const word* bounds, int length, int heads, int dim, float scale,
+    float kept) {
+    attend_backward_queries<64, 64, false>(
+        into, deltas, pairs, values, read, log_sums, gradient, bounds, length, scale, kept,
+        Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(ATTENTION_THREADS) attention_backward_queries_128(
+    bf16* into, float* deltas, const bf16* pairs, const bf16* values, const bf16* read, const float* log_sums,
+    const bf16* gradient, int stride, const word* bounds, int length, int heads, int dim, float scale,
+    float kept) {
+    attend_backward_queries<128, 32, false>(
+        into, deltas, pairs, values, read, log_sums, gradient, bounds, length, scale, kept,
+        Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(ATTENTION_THREADS) attention_backward_queries_64_bounded(
+    bf16* into, float* deltas, const bf16* pairs, const bf16* values, const bf16* read, const float* log_sums,
+    const bf16* gradient, int stride, const word* bounds, int length, int heads, int dim, float scale,
+    float kept) {
+    attend_backward_queries<64, 64, true>(
+        into, deltas, pairs, values, read, log_sums, gradient, bounds, length, scale, kept,
+        Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(ATTENTION_THREADS) attention_backward_queries_128_bounded(
+    bf16* into, float* deltas, const bf16* pairs, const bf16* values, const bf16* read, const float* log_sums,
+    const bf16* gradient, int stride, const word* bounds, int length, int heads, int dim, float scale,
+    float kept) {
+    attend_backward_queries<128, 32, true>(
+        into, deltas, pairs, values, read, log_sums, gradient, bounds, length, scale, kept,
+        Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(ATTENTION_THREADS) attention_backward_keys_64(
+    bf16* into, bf16* into_values, const bf16* pairs, const bf16* values, const float* log_sums,
+    const float* deltas, const bf16* gradient, int stride, const word* bounds, int length, int heads, int dim,
+    float scale) {
+    attend_backward_keys<64, 32, false>(
+        into, into_values, pairs, values, log_sums, deltas, gradient, bounds, length, scale,
+        Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(ATTENTION_THREADS) attention_backward_keys_128(
+    bf16* into, bf16* into_values, const bf16* pairs, const bf16* values, const float* log_sums,
+    const float* deltas, const bf16* gradient, int stride, const word* bounds, int length, int heads, int dim,
+    float scale) {
+    attend_backward_keys<128, 32, false>(
+        into, into_values, pairs, values, log_sums, deltas, gradient, bounds, length, scale,
+        Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(ATTENTION_THREADS) attention_backward_keys_64_bounded(
+    bf16* into, bf16* into_values, const bf16* pairs, const bf16* values, const float* log_sums,
+    const float* deltas, const bf16* gradient, int stride, const word* bounds, int length, int heads, int dim,
+    float scale) {
+    attend_backward_keys<64, 32, true>(
+        into, into_values, pairs, values, log_sums, deltas, gradient, bounds, length, scale,
+        Head(heads, dim, length, stride));
+}
+
+extern "C" __global__ void __launch_bounds__(ATTENTION_THREADS) attention_backward_keys_128_bounded(
+    bf16* into, bf16* into_values, const bf16* pairs, const bf16* values, const float* log_sums,
+    const float* deltas, const bf16* gradient, int stride, const word* bounds, int length, int heads, int dim,
+    float scale) {
+    attend_backward_keys<128, 32, true>(
+        into, into_values, pairs, values, log_sums, deltas, gradient, bounds, length, scale,
+        Head(heads, dim, length, stride));
 }

@@ -69,13 +69,15 @@ __device__ __forceinline__ float4 plus(float4 a, float4 b) {
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-// ln Σ exp of a row by a block; the first `4 * quads` numbers are read four at a time.
+// ln Σ exp of a row by a block, with a bias or without; the first `4 * quads` numbers are read four at a time.
 __device__ Sum row_sum(const float* row, const float* bias, int columns, int quads) {
     Sum s = {-1e30f, 0.f};
-    for (int i = threadIdx.x; i < quads; i += blockDim.x)
-        take(s, plus(((const float4*)row)[i], ((const float4*)bias)[i]));
+    for (int i = threadIdx.x; i < quads; i += blockDim.x) {
+        float4 x = ((const float4*)row)[i];
+        take(s, bias ? plus(x, ((const float4*)bias)[i]) : x);
+    }
     for (int i = 4 * quads + threadIdx.x; i < columns; i += blockDim.x)
-        s = join(s, {row[i] + bias[i], 1.f});
+        s = join(s, {bias ? row[i] + bias[i] : row[i], 1.f});
     return block_join(s);
 }
 
@@ -231,17 +233,4 @@ extern "C" __global__ void choose(
 
 extern "C" __global__ void mask_rows(float* states, const float* keep, int units, int n) {
     EACH(i, n) states[i] *= keep[i / units];
-}
-
-// Rounded to the nearest, ties to even; NaN stays NaN.
-extern "C" __global__ void to_bf16(bf16* into, const float* from, size n) {
-    EACH(i, n) {
-        word bits = __float_as_uint(from[i]);
-        bool is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
-        into[i] = is_nan ? (bits >> 16) | 0x40u : (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-    }
-}
-
-extern "C" __global__ void from_bf16(float* into, const bf16* from, size n) {
-    EACH(i, n) into[i] = __uint_as_float((word)from[i] << 16);
 }

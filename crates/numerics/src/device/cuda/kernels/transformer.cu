@@ -1,62 +1,102 @@
 // What a Transformer needs besides attention: norms, rotations, gates.
 
-// Where a part of a row begins, in matrices that lie side by side.
-__device__ __forceinline__ size place(size part, int batch, int stride, int batch_stride) {
-    return part / batch * stride + part % batch * batch_stride;
-}
-
 #define EACH_WARP(i, n) \
     for (size i = (blockIdx.x * (size)blockDim.x + threadIdx.x) / 32; i < (n); i += (size)gridDim.x * blockDim.x / 32)
 
-// A warp has a row, or a part of one.
-extern "C" __global__ void rms_norm(
-    float* into, const float* from, const float* scale, int columns, int batch, int stride, int batch_stride,
-    int other, int other_batch, float epsilon, size n) {
-    int lane = threadIdx.x % 32;
+// A warp has a row, `V` numbers of it at a time for each lane.
+template <int V>
+__device__ __forceinline__ void norm_rows(
+    bf16* into, const float* from, const float* scale, int columns, float epsilon, size n) {
+    int first = V * (threadIdx.x % 32);
     EACH_WARP(i, n) {
-        const float* x = from + place(i, batch, other, other_batch);
-        float* y = into + place(i, batch, stride, batch_stride);
+        const float* x = from + i * columns;
         float sum = 0.f;
-        for (int j = lane; j < columns; j += 32) sum += x[j] * x[j];
+        for (int j = first; j < columns; j += 32 * V) {
+            Numbers<V> of = load<V>(x + j);
+#pragma unroll
+            for (int v = 0; v < V; v++) sum += of.x[v] * of.x[v];
+        }
         float inverse = rsqrtf(warp_sum(sum) / columns + epsilon);
-        for (int j = lane; j < columns; j += 32) y[j] = x[j] * inverse * scale[j];
+        for (int j = first; j < columns; j += 32 * V) {
+            Numbers<V> of = load<V>(x + j), times = load<V>(scale + j);
+#pragma unroll
+            for (int v = 0; v < V; v++) of.x[v] *= inverse * times.x[v];
+            save(into + i * columns + j, of);
+        }
     }
+}
+
+extern "C" __global__ void rms_norm(
+    bf16* into, const float* from, const float* scale, int columns, float epsilon, size n) {
+    norm_rows<1>(into, from, scale, columns, epsilon, n);
+}
+
+extern "C" __global__ void rms_norm_by_fours(
+    bf16* into, const float* from, const float* scale, int columns, float epsilon, size n) {
+    norm_rows<4>(into, from, scale, columns, epsilon, n);
 }
 
 #define NORM_WARPS 4
 #define NORM_COLUMNS 2048
 
-// A warp has a row; the gradient of the scale is summed for each block, so that the order is fixed.
-extern "C" __global__ void __launch_bounds__(32 * NORM_WARPS) rms_norm_backward(
-    float* into, float* partial, const float* from, const float* scale, const float* gradient, float beta,
-    int columns, int batch, int stride, int batch_stride, int other, int other_batch, int above, int above_batch,
-    float epsilon, size n) {
-    __shared__ float sums[NORM_WARPS][NORM_COLUMNS];
-    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    for (int j = lane; j < columns; j += 32) sums[warp][j] = 0.f;
-    EACH_WARP(i, n) {
-        const float* x = from + place(i, batch, other, other_batch);
-        const float* g = gradient + place(i, batch, above, above_batch);
-        float* y = into + place(i, batch, stride, batch_stride);
-        float square = 0.f, along = 0.f;
-        for (int j = lane; j < columns; j += 32) {
-            square += x[j] * x[j];
-            along += g[j] * scale[j] * x[j];
-        }
-        float inverse = rsqrtf(warp_sum(square) / columns + epsilon);
-        float mean = warp_sum(along) * inverse / columns;
-        for (int j = lane; j < columns; j += 32) {
-            float unit = x[j] * inverse, added = (g[j] * scale[j] - unit * mean) * inverse;
-            sums[warp][j] += g[j] * unit;
-            y[j] = beta == 0.f ? added : beta * y[j] + added;
-        }
-    }
+// The sums of a block's warps, so that the order is fixed.
+__device__ __forceinline__ void sum_of_warps(float* partial, float (*sums)[NORM_COLUMNS], int columns) {
     __syncthreads();
     for (int j = threadIdx.x; j < columns; j += blockDim.x) {
         float sum = 0.f;
         for (int w = 0; w < NORM_WARPS; w++) sum += sums[w][j];
         partial[(size)blockIdx.x * columns + j] = sum;
     }
+}
+
+// The gradient of the scale is summed for each block.
+template <int V>
+__device__ __forceinline__ void norm_rows_backward(
+    float* into, float* partial, const float* from, const float* scale, const bf16* gradient, int columns,
+    float epsilon, size n) {
+    __shared__ float sums[NORM_WARPS][NORM_COLUMNS];
+    int first = V * (threadIdx.x % 32), warp = threadIdx.x / 32;
+    for (int j = threadIdx.x % 32; j < columns; j += 32) sums[warp][j] = 0.f;
+    __syncwarp();
+    EACH_WARP(i, n) {
+        const float* x = from + i * columns;
+        const bf16* g = gradient + i * columns;
+        float* y = into + i * columns;
+        float square = 0.f, along = 0.f;
+        for (int j = first; j < columns; j += 32 * V) {
+            Numbers<V> of = load<V>(x + j), above = load<V>(g + j), times = load<V>(scale + j);
+#pragma unroll
+            for (int v = 0; v < V; v++) {
+                square += of.x[v] * of.x[v];
+                along += above.x[v] * times.x[v] * of.x[v];
+            }
+        }
+        float inverse = rsqrtf(warp_sum(square) / columns + epsilon);
+        float mean = warp_sum(along) * inverse / columns;
+        for (int j = first; j < columns; j += 32 * V) {
+            Numbers<V> of = load<V>(x + j), above = load<V>(g + j), times = load<V>(scale + j), old = load<V>(y + j);
+#pragma unroll
+            for (int v = 0; v < V; v++) {
+                float unit = of.x[v] * inverse;
+                sums[warp][j + v] += above.x[v] * unit;
+                old.x[v] += (above.x[v] * times.x[v] - unit * mean) * inverse;
+            }
+            save(y + j, old);
+        }
+    }
+    sum_of_warps(partial, sums, columns);
+}
+
+extern "C" __global__ void __launch_bounds__(32 * NORM_WARPS) rms_norm_backward(
+    float* into, float* partial, const float* from, const float* scale, const bf16* gradient, int columns,
+    float epsilon, size n) {
+    norm_rows_backward<1>(into, partial, from, scale, gradient, columns, epsilon, n);
+}
+
+extern "C" __global__ void __launch_bounds__(32 * NORM_WARPS) rms_norm_backward_by_fours(
+    float* into, float* partial, const float* from, const float* scale, const bf16* gradient, int columns,
+    float epsilon, size n) {
+    norm_rows_backward<4>(into, partial, from, scale, gradient, columns, epsilon, n);
 }
 
 // A block has 32 columns.
@@ -73,39 +113,124 @@ extern "C" __global__ void sum_partial_rows(float* into, const float* partial, i
     if (x == 0 && column < columns) into[column] = sum;
 }
 
-// A block has a row at a time; a thread turns two numbers by one angle.
+// A warp has a query or a key; a lane turns pairs of numbers by one angle. `scales`, which may be null, has those of
+// queries, then those of keys.
 extern "C" __global__ void rotate(
-    float* values, const float* angles, int columns, int dim, int positions, float sign, int rows) {
-    int half = dim / 2;
-    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
-        const float* angle = angles + (size)(row % positions) * dim;
-        for (int i = threadIdx.x; i < columns / 2; i += blockDim.x) {
-            int j = i % half;
-            float* at = values + (size)row * columns + i / half * dim + j;
-            float x = at[0], y = at[half], cosine = angle[j], sine = sign * angle[half + j];
-            at[0] = x * cosine - y * sine;
-            at[half] = y * cosine + x * sine;
+    bf16* into, const bf16* from, const float* scales, const float* angles, int heads, int dim, int positions,
+    float epsilon, size n) {
+    int lane = threadIdx.x % 32, half = dim / 2, parts = 2 * heads;
+    EACH_WARP(i, n) {
+        size place = i / parts;
+        int part = (int)(i % parts);
+        const bf16* x = from + (place * 3 * heads + part) * dim;
+        const float* angle = angles + place % positions * dim;
+        const float* scale = scales + part / heads * dim;
+        float inverse = 1.f;
+        if (scales) {
+            float sum = 0.f;
+            for (int j = lane; j < dim; j += 32) sum += widened(x[j]) * widened(x[j]);
+            inverse = rsqrtf(warp_sum(sum) / dim + epsilon);
+        }
+        for (int j = lane; j < half; j += 32) {
+            float a = widened(x[j]) * inverse, b = widened(x[half + j]) * inverse;
+            if (scales) a *= scale[j], b *= scale[half + j];
+            float cosine = angle[j], sine = angle[half + j];
+            into[i * dim + j] = narrowed(a * cosine - b * sine);
+            into[i * dim + half + j] = narrowed(b * cosine + a * sine);
         }
     }
 }
 
-extern "C" __global__ void swiglu(float* into, const float* from, int columns, int rows) {
-    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
-        const float* gates = from + 2 * (size)row * columns;
-        for (int i = threadIdx.x; i < columns; i += blockDim.x)
-            into[(size)row * columns + i] = gates[i] * sigmoid(gates[i]) * gates[columns + i];
+extern "C" __global__ void __launch_bounds__(32 * NORM_WARPS) rotate_backward(
+    bf16* into, float* partial, const bf16* from, const float* scales, const float* angles, const bf16* gradient,
+    int heads, int dim, int positions, float epsilon, size n) {
+    __shared__ float sums[NORM_WARPS][NORM_COLUMNS];
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, half = dim / 2, parts = 2 * heads;
+    for (int j = lane; j < 2 * dim; j += 32) sums[warp][j] = 0.f;
+    __syncwarp();
+    EACH_WARP(i, n) {
+        size place = i / parts, start = (place * 3 * heads + i % parts) * dim;
+        int scale = (int)(i % parts) / heads * dim;
+        const bf16 *x = from + start, *g = gradient + i * dim;
+        const float* angle = angles + place % positions * dim;
+        float inverse = 1.f, mean = 0.f;
+        if (scales) {
+            float square = 0.f, along = 0.f;
+            for (int j = lane; j < half; j += 32) {
+                float a = widened(x[j]), b = widened(x[half + j]), c = widened(g[j]), d = widened(g[half + j]);
+                float cosine = angle[j], sine = angle[half + j];
+                square += a * a + b * b;
+                along += (c * cosine + d * sine) * scales[scale + j] * a;
+                along += (d * cosine - c * sine) * scales[scale + half + j] * b;
+            }
+            inverse = rsqrtf(warp_sum(square) / dim + epsilon);
+            mean = warp_sum(along) * inverse / dim;
+        }
+        for (int j = lane; j < half; j += 32) {
+            float c = widened(g[j]), d = widened(g[half + j]), cosine = angle[j], sine = angle[half + j];
+            float first = c * cosine + d * sine, second = d * cosine - c * sine;
+            if (scales) {
+                float a = widened(x[j]) * inverse, b = widened(x[half + j]) * inverse;
+                sums[warp][scale + j] += first * a;
+                sums[warp][scale + half + j] += second * b;
+                first = (first * scales[scale + j] - a * mean) * inverse;
+                second = (second * scales[scale + half + j] - b * mean) * inverse;
+            }
+            into[start + j] = narrowed(first);
+            into[start + half + j] = narrowed(second);
+        }
     }
+    sum_of_warps(partial, sums, 2 * dim);
+}
+
+template <int V>
+__device__ __forceinline__ void gate_rows(bf16* into, const bf16* from, int columns, int rows) {
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+        const bf16* gates = from + 2 * (size)row * columns;
+        for (int i = V * threadIdx.x; i < columns; i += V * blockDim.x) {
+            Numbers<V> gate = load<V>(gates + i), up = load<V>(gates + columns + i);
+#pragma unroll
+            for (int v = 0; v < V; v++) up.x[v] *= gate.x[v] * sigmoid(gate.x[v]);
+            save(into + (size)row * columns + i, up);
+        }
+    }
+}
+
+template <int V>
+__device__ __forceinline__ void gate_rows_backward(
+    bf16* into, const bf16* from, const bf16* gradient, int columns, int rows) {
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+        const bf16* gates = from + 2 * (size)row * columns;
+        bf16* y = into + 2 * (size)row * columns;
+        for (int i = V * threadIdx.x; i < columns; i += V * blockDim.x) {
+            Numbers<V> gate = load<V>(gates + i), up = load<V>(gates + columns + i);
+            Numbers<V> above = load<V>(gradient + (size)row * columns + i);
+#pragma unroll
+            for (int v = 0; v < V; v++) {
+                float x = gate.x[v], open = sigmoid(x), g = above.x[v];
+                gate.x[v] = g * up.x[v] * open * (1.f + x * (1.f - open));
+                up.x[v] = g * x * open;
+            }
+            save(y + i, gate);
+            save(y + columns + i, up);
+        }
+    }
+}
+
+extern "C" __global__ void swiglu(bf16* into, const bf16* from, int columns, int rows) {
+    gate_rows<1>(into, from, columns, rows);
+}
+
+extern "C" __global__ void swiglu_by_fours(bf16* into, const bf16* from, int columns, int rows) {
+    gate_rows<4>(into, from, columns, rows);
 }
 
 extern "C" __global__ void swiglu_backward(
-    float* into, const float* from, const float* gradient, int columns, int rows) {
-    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
-        const float* gates = from + 2 * (size)row * columns;
-        float* y = into + 2 * (size)row * columns;
-        for (int i = threadIdx.x; i < columns; i += blockDim.x) {
-            float gate = gates[i], open = sigmoid(gate), g = gradient[(size)row * columns + i];
-            y[i] = g * gates[columns + i] * open * (1.f + gate * (1.f - open));
-            y[columns + i] = g * gate * open;
-        }
-    }
+    bf16* into, const bf16* from, const bf16* gradient, int columns, int rows) {
+    gate_rows_backward<1>(into, from, gradient, columns, rows);
+}
+
+extern "C" __global__ void swiglu_backward_by_fours(
+    bf16* into, const bf16* from, const bf16* gradient, int columns, int rows) {
+    gate_rows_backward<4>(into, from, gradient, columns, rows);
 }
