@@ -132,7 +132,6 @@ operations! {
     gather_rows ["gather_rows"] 1e-7 Full,
     scatter_add_rows ["scatter_add_rows"] 1e-6 Full,
     sum_rows ["sum_rows"] 1e-5 Full,
-    scale_rows ["scale_rows"] 1e-6 Full,
     dropout ["dropout"] 1e-6 Full,
     relu_tail ["relu_tail", "relu_tail_backward"] 1e-7 Full,
     softmax_rows ["softmax_rows", "softmax_rows_backward"] 2e-5 Full,
@@ -252,14 +251,6 @@ fn sum_rows<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
     let from = reals(device, &draw.numbers(rows * layout.row_stride))?;
     device.sum_rows(into.all_mut(), beta, from.all().laid_out(layout));
     read(device, &into)
-}
-
-fn scale_rows<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
-    let (rows, columns) = (draw.size(60), draw.size(60));
-    let mut values = reals(device, &draw.numbers(rows * columns))?;
-    let factors = reals(device, &draw.numbers(rows))?;
-    device.scale_rows(values.all_mut(), factors.all());
-    read(device, &values)
 }
 
 /// Texts of several lengths, some of which are missing, and a question that is not there.
@@ -495,7 +486,8 @@ fn rotate<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
     let above = halves(device, &draw.numbers(2 * places * width))?;
     let mut into = halves(device, &draw.numbers(3 * places * width))?;
     let mut of_scales: Reals<D> = device.zeros(2 * dim)?;
-    device.rotate_backward(into.all_mut(), of_scales.all_mut(), rotation, above.all());
+    let place = scales.map(|_| of_scales.all_mut());
+    device.rotate_backward(into.all_mut(), place, rotation, above.all());
     let mut found = read_halves(device, &turned)?;
     found.extend(read_halves(device, &into)?);
     // Sums of as many numbers as there are queries.

@@ -1,7 +1,8 @@
-//! What the two halves of a Transformer's blocks share: their shape, the places of a batch, and scratch space.
+//! What the two parts of a Transformer's blocks share: their shape, their weights, the places of a batch, and
+//! scratch space.
 
 use numerics::Real;
-use numerics::device::{Array, Dense, Device, Indices, Reals, SliceMut};
+use numerics::device::{Array, Dense, Device, Halve, Halves, Indices, Reals, SliceMut};
 
 use crate::Result;
 use crate::weights::Initial;
@@ -30,6 +31,25 @@ impl BlockShape {
         Initial::Normal(0.5 / (self.width as f64).sqrt())
     }
 }
+
+/// All weights in mixed precision (Micikevicius et al. 2018): norms are read in full, matrices in halves.
+#[derive(Debug)]
+pub struct Mixed<'a, D: Device> {
+    /// Where they are.
+    pub device: &'a D,
+    /// What is learnt.
+    pub values: &'a Reals<D>,
+    /// The same, rounded.
+    pub halves: &'a Halves<D>,
+}
+
+impl<D: Device> Clone for Mixed<'_, D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<D: Device> Copy for Mixed<'_, D> {}
 
 /// `len`, or nothing where nothing is learnt.
 pub fn if_learning(is_learning: bool, len: usize) -> usize {
@@ -89,40 +109,52 @@ impl<D: Dense> Places<D> {
     pub fn n(&self) -> usize {
         self.rows * self.length
     }
+}
 
-    /// Dropout of all numbers of an array, or of their gradients.
-    pub fn drop(&self, device: &D, values: &mut Reals<D>, number: u32) {
-        self.drop_slice(device, values.all_mut(), number);
+impl<D: Dense + Halve> Places<D> {
+    /// Dropout of the stream, or of its gradient.
+    pub fn drop(&self, device: &D, stream: &mut Reals<D>, number: u32) {
+        if self.dropout > 0.0 {
+            device.dropout(stream.all_mut(), self.dropout, self.dropout_key.all(), number);
+        }
     }
 
-    /// Dropout of a range.
-    pub fn drop_slice(&self, device: &D, values: SliceMut<'_, Reals<D>>, number: u32) {
+    /// Dropout of what a block computes, or of its gradient.
+    pub fn drop_halves(&self, device: &D, values: SliceMut<'_, Halves<D>>, number: u32) {
         if self.dropout > 0.0 {
-            device.dropout(values, self.dropout, self.dropout_key.all(), number);
+            device.dropout_of_halves(values, self.dropout, self.dropout_key.all(), number);
         }
     }
 }
 
-/// Gradients that a half of a block needs for a while.
+/// Gradients that a part of a block needs for a while.
 #[derive(Debug)]
-pub struct Scratch<A>([A; 4]);
+pub struct Scratch<D: Device> {
+    /// Of the stream, rounded.
+    pub above: Halves<D>,
+    /// Of several numbers for each that is read.
+    pub wide: Halves<D>,
+    /// Of those numbers.
+    pub narrow: Halves<D>,
+    /// Of what is normalised.
+    pub normed: Halves<D>,
+    /// One for each head.
+    pub deltas: Reals<D>,
+}
 
-impl<A> Scratch<A> {
+impl<D: Device> Scratch<D> {
     /// Allocates scratch space for `n` places.
     ///
     /// # Errors
-    /// Those of the allocation.
-    pub fn new(zeros: impl Fn(usize) -> Result<A>, n: usize, shape: BlockShape) -> Result<Self> {
+    /// If the device has too little memory.
+    pub fn new(device: &D, n: usize, shape: BlockShape) -> Result<Self> {
         let (heads, hidden) = (shape.heads_dim(), shape.feed_forward);
-        let [wide, narrow, normed] =
-            [(3 * heads).max(2 * hidden), (2 * heads).max(hidden), heads.max(shape.width)];
-        let [wide, narrow, normed, each_head] =
-            [wide, narrow, normed, shape.heads].map(|size| zeros(n * size));
-        Ok(Self([wide?, narrow?, normed?, each_head?]))
-    }
-
-    /// Of several numbers for each that is read; of those numbers; of what is normalised; one for each head.
-    pub fn get(&mut self) -> [&mut A; 4] {
-        self.0.each_mut()
+        Ok(Self {
+            above: device.zeros(n * shape.width)?,
+            wide: device.zeros(n * (3 * heads).max(2 * hidden))?,
+            narrow: device.zeros(n * (2 * heads).max(hidden))?,
+            normed: device.zeros(n * heads.max(shape.width))?,
+            deltas: device.zeros(n * shape.heads)?,
+        })
     }
 }

@@ -1,17 +1,17 @@
-//! A block's second half: each place by itself, through hidden numbers with gates (Shazeer 2020).
+//! A block's second part: each place by itself, through hidden numbers with gates (Shazeer 2020).
 //!
 //! ```text
 //! stream ──norm──▶ gates and ups ──SwiGLU──▶ hidden ──dropout──▶ down ──▶ + stream
 //! ```
 
-use numerics::device::{Array, Backend, Reals};
+use numerics::device::{Array, Backend, Device, Halves, Reals};
 
-use super::blocks::{BlockShape, Places, Scratch, if_learning};
+use super::blocks::{BlockShape, Mixed, Places, Scratch, if_learning};
 use super::{Linear, Norm};
 use crate::Result;
-use crate::weights::{Initial, Plan, Weights};
+use crate::weights::{Initial, Plan};
 
-/// The second half of a block.
+/// The second part of a block.
 #[derive(Clone, Debug)]
 pub struct FeedForward {
     norm: Norm,
@@ -22,12 +22,12 @@ pub struct FeedForward {
 
 /// What it remembers for the backward pass.
 #[derive(Debug)]
-pub struct FeedForwardBuffers<A> {
+pub struct FeedForwardBuffers<D: Device> {
     /// The stream that entered; nothing if nothing is learnt.
-    input: A,
-    normed: A,
-    gate_up: A,
-    hidden: A,
+    input: Reals<D>,
+    normed: Halves<D>,
+    gate_up: Halves<D>,
+    hidden: Halves<D>,
 }
 
 impl FeedForward {
@@ -50,7 +50,7 @@ impl FeedForward {
         device: &D,
         n: usize,
         is_learning: bool,
-    ) -> Result<FeedForwardBuffers<Reals<D>>> {
+    ) -> Result<FeedForwardBuffers<D>> {
         let BlockShape { width, feed_forward, .. } = self.shape;
         Ok(FeedForwardBuffers {
             input: device.zeros(if_learning(is_learning, n * width))?,
@@ -63,49 +63,46 @@ impl FeedForward {
     /// Adds to the stream.
     pub fn forward<D: Backend>(
         &self,
-        weights: &Weights<D>,
+        weights: Mixed<'_, D>,
         stream: &mut Reals<D>,
-        buffers: &mut FeedForwardBuffers<Reals<D>>,
+        buffers: &mut FeedForwardBuffers<D>,
         (places, number): (&Places<D>, u32),
     ) {
-        let device = &weights.device;
-        let BlockShape { width, feed_forward, .. } = self.shape;
+        let device = weights.device;
         let FeedForwardBuffers { input, normed, gate_up, hidden } = buffers;
         if !input.is_empty() {
             device.copy(input.all_mut(), stream.all());
         }
-        self.norm.forward(weights, normed.all_mut().rows_of(width), stream.all().rows_of(width));
-        self.gate_up.forward(weights, (gate_up.all_mut(), 0.0), normed.all());
-        device.swiglu(hidden.all_mut(), gate_up.all(), feed_forward);
-        places.drop(device, hidden, number);
-        self.down.forward(weights, (stream.all_mut(), 1.0), hidden.all());
+        self.norm.forward(weights, normed.all_mut(), stream.all());
+        self.gate_up.forward(weights, gate_up.all_mut(), normed.all());
+        device.swiglu(hidden.all_mut(), gate_up.all(), self.shape.feed_forward);
+        places.drop_halves(device, hidden.all_mut(), number);
+        self.down.forward_and_add(weights, stream.all_mut(), hidden.all());
     }
 
     /// The gradient of the stream: after → before.
     pub fn backward<D: Backend>(
         &self,
-        (weights, gradients): (&Weights<D>, &mut Reals<D>),
+        (weights, gradients): (Mixed<'_, D>, &mut Reals<D>),
         gradient: &mut Reals<D>,
-        buffers: &FeedForwardBuffers<Reals<D>>,
-        (places, scratch, number): (&Places<D>, &mut Scratch<Reals<D>>, u32),
+        buffers: &FeedForwardBuffers<D>,
+        (places, scratch, number): (&Places<D>, &mut Scratch<D>, u32),
     ) {
-        let device = &weights.device;
+        let (device, n) = (weights.device, places.n());
         let BlockShape { width, feed_forward, .. } = self.shape;
-        let n = places.n();
         let FeedForwardBuffers { input, normed, gate_up, hidden } = buffers;
-        let [wide, narrow, of_normed, _] = scratch.get();
+        let Scratch { above, wide, narrow, normed: of_normed, .. } = scratch;
+        device.narrow(above.all_mut(), gradient.all());
         let mut of_hidden = narrow.slice_mut(0..n * feed_forward);
-        let read = [hidden.all(), gradient.all()];
-        self.down.backward(weights, gradients, of_hidden.reborrow(), read);
-        places.drop_slice(device, of_hidden.reborrow(), number);
+        self.down.backward(weights, gradients, of_hidden.reborrow(), [hidden.all(), above.all()]);
+        places.drop_halves(device, of_hidden.reborrow(), number);
         let mut of_gate_up = wide.slice_mut(0..2 * n * feed_forward);
         let of_hidden = of_hidden.read();
         device.swiglu_backward(of_gate_up.reborrow(), gate_up.all(), of_hidden, feed_forward);
         let mut of_normed = of_normed.slice_mut(0..n * width);
         let read = [normed.all(), of_gate_up.read()];
         self.gate_up.backward(weights, gradients, of_normed.reborrow(), read);
-        let into = (gradient.all_mut().rows_of(width), 1.0);
-        let read = [input.all(), of_normed.read()].map(|rows| rows.rows_of(width));
-        self.norm.backward(weights, gradients, into, read);
+        let read = (input.all(), of_normed.read());
+        self.norm.backward(weights, gradients, gradient.all_mut(), read);
     }
 }

@@ -12,8 +12,9 @@ mod norm;
 mod sampling;
 mod self_attention;
 mod softmax;
+mod softmax_in_halves;
 
-pub use blocks::{BlockShape, Places, Scratch};
+pub use blocks::{BlockShape, Mixed, Places, Scratch};
 pub use convolutional_attention::{
     Attention, AttentionBuffers, ConvolutionalAttention, Merge, Order,
 };

@@ -1,8 +1,9 @@
 //! Rows divided by their root mean square (Zhang & Sennrich 2019), each column times a number that is learnt.
 
-use numerics::device::{DeviceMatrix, DeviceMatrixMut, Reals, RmsNorm, Transformer};
+use numerics::device::{Halves, Reals, RmsNorm, Slice, SliceMut, Transformer};
 
-use crate::weights::{Initial, Parameter, Plan, Weights};
+use super::blocks::Mixed;
+use crate::weights::{Initial, Parameter, Plan};
 
 /// A number per column.
 #[derive(Clone, Debug)]
@@ -19,24 +20,22 @@ impl Norm {
     /// `into` = the normalised rows.
     pub fn forward<D: Transformer>(
         &self,
-        weights: &Weights<D>,
-        into: DeviceMatrixMut<'_, Reals<D>>,
-        from: DeviceMatrix<'_, Reals<D>>,
+        Mixed { device, values, .. }: Mixed<'_, D>,
+        into: SliceMut<'_, Halves<D>>,
+        from: Slice<'_, Reals<D>>,
     ) {
-        let scale = self.scale.of(&weights.values);
-        weights.device.rms_norm(into, RmsNorm { from, scale });
+        device.rms_norm(into, RmsNorm { from, scale: self.scale.of(values) });
     }
 
-    /// `into = beta · into + ∂from`, from the gradient of the normalised rows; the scale's is replaced.
+    /// `into += ∂from`, from the gradient of the normalised rows; the scale's is replaced.
     pub fn backward<D: Transformer>(
         &self,
-        weights: &Weights<D>,
+        Mixed { device, values, .. }: Mixed<'_, D>,
         gradients: &mut Reals<D>,
-        into: (DeviceMatrixMut<'_, Reals<D>>, f64),
-        [from, gradient]: [DeviceMatrix<'_, Reals<D>>; 2],
+        into: SliceMut<'_, Reals<D>>,
+        (from, gradient): (Slice<'_, Reals<D>>, Slice<'_, Halves<D>>),
     ) {
-        let norm = RmsNorm { from, scale: self.scale.of(&weights.values) };
-        let of_scale = self.scale.of_mut(gradients);
-        weights.device.rms_norm_backward(into, of_scale, norm, gradient);
+        let norm = RmsNorm { from, scale: self.scale.of(values) };
+        device.rms_norm_backward(into, self.scale.of_mut(gradients), norm, gradient);
     }
 }

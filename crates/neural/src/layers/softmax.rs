@@ -24,10 +24,10 @@ pub struct Softmax {
 /// Where scores are computed, some rows at a time.
 #[derive(Debug)]
 pub struct ScoreBuffers<A> {
-    layout: Layout,
-    scores: A,
+    pub(super) layout: Layout,
+    pub(super) scores: A,
     /// Zeros, where there is no bias.
-    no_bias: A,
+    pub(super) no_bias: A,
 }
 
 /// What the output layer needs: for a softmax over all words, or over a sample that is drawn at each step.
@@ -46,12 +46,12 @@ pub const ROWS: usize = 1 << 10;
 const MAX_SCORES: usize = 1 << 27;
 
 /// The first rows of scores.
-fn rows<A: Array>(scores: &A, layout: Layout) -> DeviceMatrix<'_, A> {
+pub(super) fn rows<A: Array>(scores: &A, layout: Layout) -> DeviceMatrix<'_, A> {
     scores.slice(0..layout.rows * layout.row_stride).laid_out(layout)
 }
 
 /// The first rows of scores, to be written.
-fn rows_mut<A: Array>(scores: &mut A, layout: Layout) -> DeviceMatrixMut<'_, A> {
+pub(super) fn rows_mut<A: Array>(scores: &mut A, layout: Layout) -> DeviceMatrixMut<'_, A> {
     scores.slice_mut(0..layout.rows * layout.row_stride).laid_out(layout)
 }
 
@@ -140,7 +140,7 @@ impl Softmax {
     ) {
         match buffers {
             SoftmaxBuffers::Full(buffers) => {
-                self.learn_all(weights, gradients, buffers, inputs, targets, None);
+                self.learn_all(weights, gradients, buffers, inputs, targets);
             }
             SoftmaxBuffers::Sampled(buffers) => {
                 buffers.learn(self, weights, gradients, inputs, targets);
@@ -148,17 +148,14 @@ impl Softmax {
         }
     }
 
-    /// The same with a softmax over all words, where the gradient of each place is multiplied by a number of its
-    /// own, if there are such numbers.
-    #[expect(clippy::too_many_arguments, reason = "weights, gradients and buffers are apart")]
-    pub fn learn_all<D: Dense + device::Softmax>(
+    /// The same with a softmax over all words.
+    fn learn_all<D: Dense + device::Softmax>(
         &self,
         weights: &Weights<D>,
         gradients: &mut Reals<D>,
         buffers: &mut ScoreBuffers<Reals<D>>,
         (inputs, mut gradient): (Slice<'_, Reals<D>>, SliceMut<'_, Reals<D>>),
         (targets, mut losses): (Targets<'_, Indices<D>>, SliceMut<'_, Reals<D>>),
-        factors: Option<Slice<'_, Reals<D>>>,
     ) {
         let Weights { device, values, .. } = weights;
         let (table, dim) = (self.table.matrix(values), self.table.columns());
@@ -172,12 +169,8 @@ impl Softmax {
             let into = rows_mut(scores, layout);
             device.multiply(into, Accumulate::REPLACE, inputs, table.transposed());
             let targets = Targets { columns: targets.columns.slice(places.clone()), ..targets };
-            let losses = losses.slice_mut(places.clone());
+            let losses = losses.slice_mut(places);
             device.cross_entropy(rows_mut(scores, layout), bias, targets, losses);
-            if let Some(factors) = factors {
-                let scores = scores.slice_mut(0..layout.rows * layout.row_stride);
-                device.scale_rows(scores, factors.slice(places));
-            }
             let (scores, accumulate) = (rows(scores, layout), Accumulate::add_if(first > 0));
             let into = gradient.slice_mut(numbers).rows_of(dim);
             device.multiply(into, Accumulate::REPLACE, scores, table);
@@ -266,7 +259,7 @@ mod tests {
         let mut buffers = softmax.scores_at_most(max_scores, &device, 5).unwrap();
         let targets = (Targets { columns: words.all(), scale: 0.5 }, losses.all_mut());
         let learnt = (inputs.all(), gradient.all_mut());
-        softmax.learn_all(&weights, &mut gradients, &mut buffers, learnt, targets, None);
+        softmax.learn_all(&weights, &mut gradients, &mut buffers, learnt, targets);
         let pairs = device.upload(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).unwrap();
         let into = (pairs.all(), log_probs.all_mut());
         softmax.log_probs(&weights, &mut buffers, inputs.all(), into);

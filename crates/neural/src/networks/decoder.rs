@@ -6,12 +6,12 @@
 //! pieces ──embedding──▶ stream ──dropout──▶ blocks { attention, feed-forward } ──norm──▶ softmax (tied)
 //! ```
 
-use numerics::device::{Array, Backend, Device, Indices, Reals, Slice, SliceMut, Targets};
+use numerics::device::{Array, Backend, Device, Halves, Indices, Reals, Slice, SliceMut, Targets};
 
 use crate::Result;
 use crate::layers::{
-    AttentionNorms, BlockShape, Embedding, FeedForward, FeedForwardBuffers, Norm, Places, Scratch,
-    SelfAttention, SelfAttentionBuffers, Softmax, SoftmaxBuffers,
+    AttentionNorms, BlockShape, Embedding, FeedForward, FeedForwardBuffers, Mixed, Norm, Places,
+    ScoreBuffers, Scratch, SelfAttention, SelfAttentionBuffers, Softmax,
 };
 use crate::network::{Mode, Network, StepContext};
 use crate::weights::{Initial, Plan, Weights};
@@ -77,27 +77,30 @@ pub struct DecoderBuffers<D: Device> {
     pub(super) targets: Indices<D>,
     losses: Reals<D>,
     pub(super) places: Places<D>,
+    /// All weights, rounded; those of norms are not read.
+    halves: Halves<D>,
     /// What blocks add to.
     stream: Reals<D>,
     /// Of each block; where nothing is learnt all use the same ones.
-    blocks: Vec<BlockBuffers<Reals<D>>>,
-    outputs: Reals<D>,
-    softmax: SoftmaxBuffers<D>,
-    learning: Option<Learning<Reals<D>>>,
+    blocks: Vec<BlockBuffers<D>>,
+    outputs: Halves<D>,
+    scores: ScoreBuffers<Reals<D>>,
+    learning: Option<Learning<D>>,
 }
 
 #[derive(Debug)]
-struct BlockBuffers<A> {
-    attention: SelfAttentionBuffers<A>,
-    feed_forward: FeedForwardBuffers<A>,
+struct BlockBuffers<D: Device> {
+    attention: SelfAttentionBuffers<D>,
+    feed_forward: FeedForwardBuffers<D>,
 }
 
-/// Gradients of the stream and of the outputs, and scratch space.
+/// Gradients of the stream, of the outputs and of scores, and scratch space.
 #[derive(Debug)]
-struct Learning<A> {
-    stream: A,
-    outputs: A,
-    scratch: Scratch<A>,
+struct Learning<D: Device> {
+    stream: Reals<D>,
+    outputs: Halves<D>,
+    scores: Halves<D>,
+    scratch: Scratch<D>,
 }
 
 impl Decoder {
@@ -135,6 +138,10 @@ impl Decoder {
     }
 }
 
+fn mixed<'a, D: Device>(weights: &'a Weights<D>, halves: &'a Halves<D>) -> Mixed<'a, D> {
+    Mixed { device: &weights.device, values: &weights.values, halves }
+}
+
 /// The numbers of dropout's masks: of the embedding, then two of each block.
 fn masks(block: usize) -> [u32; 2] {
     [1, 2].map(|half| 2 * block as u32 + half)
@@ -165,23 +172,27 @@ impl Network for Decoder {
                 feed_forward: block.feed_forward.buffers(device, n, is_learning)?,
             })
         });
-        let learning = || -> Result<Learning<Reals<D>>> {
+        let scores = self.softmax.scores(device, n)?;
+        let learning = || -> Result<Learning<D>> {
             Ok(Learning {
                 stream: device.zeros(n * shape.width)?,
                 outputs: device.zeros(n * shape.width)?,
-                scratch: Scratch::new(|len| Ok(device.zeros(len)?), n, shape)?,
+                scores: scores.gradients(device)?,
+                scratch: Scratch::new(device, n, shape)?,
             })
         };
+        let learning = is_learning.then(learning).transpose()?;
         Ok(DecoderBuffers {
             pieces: device.zeros(n)?,
             targets: device.zeros(n)?,
             losses: device.zeros(n)?,
             places: Places::new(device, batch.shape(), rotary, dropout)?,
+            halves: device.zeros(self.plan.len())?,
             stream: device.zeros(n * shape.width)?,
             blocks: blocks.collect::<Result<_>>()?,
             outputs: device.zeros(n * shape.width)?,
-            softmax: self.softmax.buffers(device, None, n)?,
-            learning: is_learning.then(learning).transpose()?,
+            scores,
+            learning,
         })
     }
 
@@ -202,10 +213,11 @@ impl Network for Decoder {
     }
 
     fn forward<D: Backend>(&self, weights: &Weights<D>, buffers: &mut DecoderBuffers<D>) {
-        let width = self.config.block.width;
-        let DecoderBuffers { pieces, places, stream, blocks, outputs, .. } = buffers;
+        let DecoderBuffers { pieces, places, halves, stream, blocks, outputs, .. } = buffers;
+        weights.device.narrow(halves.all_mut(), weights.values.all());
         self.embedding.forward(weights, pieces.all(), stream.all_mut());
         places.drop(&weights.device, stream, 0);
+        let weights = mixed(weights, halves);
         let n_distinct = blocks.len();
         for (number, block) in self.blocks.iter().enumerate() {
             let BlockBuffers { attention, feed_forward } = &mut blocks[number % n_distinct];
@@ -213,7 +225,7 @@ impl Network for Decoder {
             block.attention.forward(weights, stream, attention, (places, first));
             block.feed_forward.forward(weights, stream, feed_forward, (places, second));
         }
-        self.norm.forward(weights, outputs.all_mut().rows_of(width), stream.all().rows_of(width));
+        self.norm.forward(weights, outputs.all_mut(), stream.all());
     }
 
     fn backward<D: Backend>(
@@ -228,10 +240,9 @@ impl Network for Decoder {
     }
 
     fn evaluate<D: Backend>(&self, weights: &Weights<D>, buffers: &mut DecoderBuffers<D>) {
-        let DecoderBuffers { targets, losses, outputs, softmax, .. } = buffers;
-        let SoftmaxBuffers::Full(scores) = softmax else { unreachable!("no samples are learnt") };
+        let DecoderBuffers { targets, losses, halves, outputs, scores, .. } = buffers;
         let chosen = (targets.all(), losses.all_mut());
-        self.softmax.log_probs(weights, scores, outputs.all(), chosen);
+        self.softmax.log_probs_in_halves(mixed(weights, halves), scores, outputs.all(), chosen);
     }
 
     fn losses<'a, D: Backend>(&self, buffers: &'a DecoderBuffers<D>) -> Slice<'a, Reals<D>> {
@@ -244,11 +255,11 @@ impl Decoder {
     pub(super) fn log_probs<D: Backend>(
         &self,
         weights: &Weights<D>,
-        DecoderBuffers { targets, outputs, softmax, .. }: &mut DecoderBuffers<D>,
+        DecoderBuffers { targets, halves, outputs, scores, .. }: &mut DecoderBuffers<D>,
         into: SliceMut<'_, Reals<D>>,
     ) {
-        let SoftmaxBuffers::Full(scores) = softmax else { unreachable!("no samples are learnt") };
-        self.softmax.log_probs(weights, scores, outputs.all(), (targets.all(), into));
+        let chosen = (targets.all(), into);
+        self.softmax.log_probs_in_halves(mixed(weights, halves), scores, outputs.all(), chosen);
     }
 
     /// The gradients of a sum of −ln p, each multiplied by a number and perhaps by one of its own.
@@ -259,18 +270,21 @@ impl Decoder {
         buffers: &mut DecoderBuffers<D>,
         (scale, factors): (f64, Option<Slice<'_, Reals<D>>>),
     ) {
-        let (device, width) = (&weights.device, self.config.block.width);
-        let DecoderBuffers { pieces, targets, losses, places, .. } = buffers;
-        let DecoderBuffers { stream, blocks, outputs, softmax, learning, .. } = buffers;
-        let SoftmaxBuffers::Full(scores) = softmax else { unreachable!("no samples are learnt") };
-        let Some(Learning { stream: gradient, outputs: of_outputs, scratch }) = learning else {
+        let DecoderBuffers { pieces, targets, losses, places, halves, .. } = buffers;
+        let DecoderBuffers { stream, blocks, outputs, scores, learning, .. } = buffers;
+        let Some(Learning { stream: gradient, outputs: of_outputs, scores: of_scores, scratch }) =
+            learning
+        else {
             unreachable!("buffers for learning")
         };
+        let weights = mixed(weights, halves);
         let targets = (Targets { columns: targets.all(), scale }, losses.all_mut());
         let inputs = (outputs.all(), of_outputs.all_mut());
-        self.softmax.learn_all(weights, gradients, scores, inputs, targets, factors);
-        let read = [stream.all(), of_outputs.all()].map(|rows| rows.rows_of(width));
-        self.norm.backward(weights, gradients, (gradient.all_mut().rows_of(width), 0.0), read);
+        let scores = (scores, of_scores);
+        self.softmax.learn_in_halves(weights, gradients, scores, inputs, targets, factors);
+        weights.device.fill(gradient.all_mut(), 0.0);
+        let read = (stream.all(), of_outputs.all());
+        self.norm.backward(weights, gradients, gradient.all_mut(), read);
         for (number, block) in self.blocks.iter().enumerate().rev() {
             let BlockBuffers { attention, feed_forward } = &blocks[number];
             let [first, second] = masks(number);
@@ -279,6 +293,7 @@ impl Decoder {
             let with = (weights, &mut *gradients);
             block.attention.backward(with, gradient, attention, (places, scratch, first));
         }
+        let device = weights.device;
         places.drop(device, gradient, 0);
         // Where it is tied, the output has replaced it.
         if !self.config.is_tied {

@@ -101,12 +101,6 @@ pub trait Dense: Device {
         from: DeviceMatrix<'_, Reals<Self>>,
     );
 
-    /// Multiplies each row by a number of its own.
-    ///
-    /// # Shapes
-    /// `factors` m, `values` m × any.
-    fn scale_rows(&self, values: SliceMut<'_, Reals<Self>>, factors: Slice<'_, Reals<Self>>);
-
     /// Sets each number to 0 with some probability and multiplies the others, so that the mean stays
     /// (Srivastava et al. 2014). The key, two numbers, and the layer decide which: the same call on the
     /// gradient is the backward pass.
@@ -301,14 +295,14 @@ pub trait Transformer: Device {
     );
 
     /// Its gradients, given that of its results: those of queries and keys are replaced and those of values, which
-    /// lie behind them, stay; those of the scales are replaced.
+    /// lie behind them, stay; those of the scales, if there are any, are replaced.
     ///
     /// # Shapes
     /// `into` places × 3 · heads · dim, `scales` 2 · dim, `gradient` places × 2 · heads · dim.
     fn rotate_backward(
         &self,
         into: SliceMut<'_, Halves<Self>>,
-        scales: SliceMut<'_, Reals<Self>>,
+        scales: Option<SliceMut<'_, Reals<Self>>>,
         rotation: Rotation<'_, Reals<Self>, Halves<Self>>,
         gradient: Slice<'_, Halves<Self>>,
     );

@@ -156,10 +156,6 @@ impl<R: Real> Dense for Cpu<R> {
         rows::sum(into.get(), R::from_f64(beta), from.slice.get(), from.layout.row_stride);
     }
 
-    fn scale_rows(&self, values: SliceMut<'_, Pages<R>>, factors: Slice<'_, Pages<R>>) {
-        rows::scale(values.get(), factors.get());
-    }
-
     fn dropout(
         &self,
         values: SliceMut<'_, Pages<R>>,
@@ -346,13 +342,14 @@ impl<R: Real> Transformer for Cpu<R> {
     fn rotate_backward(
         &self,
         into: SliceMut<'_, Pages<R>>,
-        scales: SliceMut<'_, Pages<R>>,
+        scales: Option<SliceMut<'_, Pages<R>>>,
         rotation: Rotation<'_, Pages<R>, Pages<R>>,
         gradient: Slice<'_, Pages<R>>,
     ) {
         rotation.check(gradient.len);
         let inputs = rotary::Inputs::of(rotation);
-        rotary::rotate_backward(into.get(), scales.get(), inputs, gradient.get());
+        let scales = scales.map(SliceMut::get);
+        rotary::rotate_backward(into.get(), scales, inputs, gradient.get());
     }
 
     fn attention(

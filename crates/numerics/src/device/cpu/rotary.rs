@@ -64,7 +64,7 @@ pub fn rotate<R: Real>(into: &mut [R], inputs: Inputs<'_, R>) {
 
 pub fn rotate_backward<R: Real>(
     into: &mut [R],
-    scales_gradient: &mut [R],
+    of_scales: Option<&mut [R]>,
     inputs: Inputs<'_, R>,
     gradient: &[R],
 ) {
@@ -81,7 +81,12 @@ pub fn rotate_backward<R: Real>(
                     match inputs.scale(number) {
                         Some(scale) => {
                             let sums = &mut sums[number / heads * dim..][..dim];
-                            norm_row_backward(into, sums, (inputs.part(place, number), scale), &above);
+                            norm_row_backward(
+                                into,
+                                sums,
+                                (inputs.part(place, number), scale),
+                                &above,
+                            );
                         }
                         None => into.copy_from_slice(&above),
                     }
@@ -90,5 +95,7 @@ pub fn rotate_backward<R: Real>(
             sums
         })
         .collect();
-    sum_of_blocks(scales_gradient, sums);
+    if let Some(of_scales) = of_scales {
+        sum_of_blocks(of_scales, sums);
+    }
 }

@@ -29,8 +29,7 @@ impl Grid {
     fn new(attention: &Attention<'_, Halves, Indices>, read: usize, sums: usize) -> Self {
         let [rows, dim] = attention.check(read, sums);
         let stride = attention.values.layout.row_stride;
-        let pairs =
-            [dim, stride, attention.values.slice.start, attention.queries_and_keys.start];
+        let pairs = [dim, stride, attention.values.slice.start, attention.queries_and_keys.start];
         let is_even = pairs.iter().all(|n| n.is_multiple_of(2));
         assert!(is_even && dim <= WIDEST[1], "heads of {dim} numbers: even, and at most 128");
         let is_bounded = attention.bounds.is_some();

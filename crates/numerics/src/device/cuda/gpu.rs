@@ -252,7 +252,10 @@ impl Gpu {
     pub fn zeros<T: Element>(&self, len: usize) -> Result<CudaArray<T>> {
         self.check()?;
         if size_of::<T>() == size_of::<bf16>() && !self.has_tensor_cores {
-            return Err(no_device(format!("{} has no tensor cores for bf16 (Ampere has)", self.name)));
+            return Err(no_device(format!(
+                "{} has no tensor cores for bf16 (Ampere has)",
+                self.name
+            )));
         }
         let n_bytes = bytes_of::<T>(0, len).end;
         match self.stream.alloc_zeros(n_bytes.max(1)) {

@@ -127,13 +127,6 @@ impl Dense for Cuda {
         launch(&self.gpu, blocks, THREADS, &kernel);
     }
 
-    fn scale_rows(&self, values: SliceMut<'_, Reals>, factors: Slice<'_, Reals>) {
-        let (n, units) = (values.len, row_length(values.len, factors.len) as i32);
-        let kernel =
-            kernels::MaskRows { states: values.into(), keep: factors.into(), units, n: n as i32 };
-        self.each(n, &kernel);
-    }
-
     fn dropout(
         &self,
         values: SliceMut<'_, Reals>,

@@ -113,14 +113,15 @@ impl Transformer for Cuda {
     fn rotate_backward(
         &self,
         into: SliceMut<'_, Halves>,
-        scales: SliceMut<'_, Reals>,
+        scales: Option<SliceMut<'_, Reals>>,
         rotation: Rotation<'_, Reals, Halves>,
         gradient: Slice<'_, Halves>,
     ) {
         let n = 2 * rotation.heads * rotation.check(gradient.len);
-        let shape = (into.len, scales.len);
-        assert_eq!(shape, (rotation.from.len, 2 * rotation.dim), "shapes");
-        assert!(scales.len <= PARTIAL_COLUMNS, "{} scales", scales.len);
+        let n_scales = 2 * rotation.dim;
+        assert_eq!(into.len, rotation.from.len, "shapes");
+        assert!(scales.as_ref().is_none_or(|scales| scales.len == n_scales), "scales");
+        assert!(n_scales <= PARTIAL_COLUMNS, "{n_scales} scales");
         let n_blocks = n.div_ceil(WARPS).min(N_PARTIAL);
         let kernel = kernels::RotateBackward {
             into: into.into(),
@@ -136,7 +137,9 @@ impl Transformer for Cuda {
             n: n as i64,
         };
         launch(&self.gpu, [n_blocks, 1], 32 * WARPS, &kernel);
-        self.sum_partial_rows(scales, n_blocks);
+        if let Some(scales) = scales {
+            self.sum_partial_rows(scales, n_blocks);
+        }
     }
 
     fn attention(
