@@ -1,11 +1,11 @@
 //! [`Muon`] (Jordan et al. 2024): a matrix follows its momentum with all singular values near 1.
 //!
-//! Matrices of one shape are made orthogonal side by side, so that a GPU has enough to do.
+//! Matrices of one shape are made orthogonal side by side, so that a GPU has enough to do, and in halves.
 
 use numerics::device::{
-    Accumulate, Array, Device, DeviceMatrix, Layout, Optimise, OptimiserStep, Reals, StepSettings,
+    Accumulate, Array, Device, DeviceMatrix, DeviceMatrixMut, Halve, Halves, Layout, Optimise,
+    OptimiserStep, Reals, StepSettings,
 };
-use numerics::device::{Dense, DeviceMatrixMut};
 
 use crate::Result;
 use crate::weights::{Parameter, Plan, Weights};
@@ -20,15 +20,16 @@ pub struct Muon<D: Device> {
     settings: Reals<D>,
     /// Of all matrices, in the order of the plan.
     pub momentum: Reals<D>,
-    updates: [Reals<D>; 2],
-    squares: [Reals<D>; 2],
+    update: Reals<D>,
+    updates: [Halves<D>; 2],
+    squares: [Halves<D>; 2],
 }
 
 /// Of the polynomial a x + b x³ + c x⁵, five times of which bring singular values from (0, 1] to about 1.
 const COEFFICIENTS: [f64; 3] = [3.4445, -4.7750, 2.0315];
 const ROUNDS: usize = 5;
 
-impl<D: Dense + Optimise> Muon<D> {
+impl<D: Halve + Optimise> Muon<D> {
     /// No momentum yet.
     ///
     /// # Errors
@@ -49,14 +50,14 @@ impl<D: Dense + Optimise> Muon<D> {
         };
         let update = most(|it| it.rows() * it.columns());
         let square = most(|it| it.rows().min(it.columns()).pow(2));
-        let zeros = |len: usize| device.zeros(len);
         let first = plan.n_outer();
         Ok(Self {
             first,
-            settings: zeros(StepSettings::FIELDS.len())?,
-            momentum: zeros(plan.len() - first)?,
-            updates: [zeros(update)?, zeros(update)?],
-            squares: [zeros(square)?, zeros(square)?],
+            settings: device.zeros(StepSettings::FIELDS.len())?,
+            momentum: device.zeros(plan.len() - first)?,
+            update: device.zeros(update)?,
+            updates: [device.zeros(update)?, device.zeros(update)?],
+            squares: [device.zeros(square)?, device.zeros(square)?],
             groups,
         })
     }
@@ -79,7 +80,7 @@ impl<D: Dense + Optimise> Muon<D> {
             let size = group[0].rows() * group[0].columns();
             for (i, parameter) in group.iter().enumerate() {
                 let step = OptimiserStep {
-                    values: self.updates[0].slice_mut(i * size..(i + 1) * size),
+                    values: self.update.slice_mut(i * size..(i + 1) * size),
                     gradient: parameter.of(gradients),
                     settings: self.settings.all(),
                 };
@@ -87,11 +88,14 @@ impl<D: Dense + Optimise> Muon<D> {
                 let range = range.start - self.first..range.end - self.first;
                 device.momentum(step, self.momentum.slice_mut(range));
             }
-            device.unit_rows(self.updates[0].slice_mut(0..group.len() * size), size);
+            let all = 0..group.len() * size;
+            device.unit_rows(self.update.slice_mut(all.clone()), size);
+            device.narrow(self.updates[0].slice_mut(all.clone()), self.update.slice(all.clone()));
             let shape = Layout::batch(group.len(), group[0].rows(), group[0].columns());
             let last = orthogonalise(device, shape, &mut self.updates, &mut self.squares);
+            device.widen(self.update.slice_mut(all.clone()), self.updates[last].slice(all));
             for (i, parameter) in group.iter().enumerate() {
-                let gradient = self.updates[last].slice(i * size..(i + 1) * size);
+                let gradient = self.update.slice(i * size..(i + 1) * size);
                 let (values, settings) = (parameter.of_mut(values), self.settings.all());
                 device.sgd_step(OptimiserStep { values, gradient, settings });
             }
@@ -101,11 +105,11 @@ impl<D: Dense + Optimise> Muon<D> {
 
 /// Newton–Schulz: U S Vᵀ → .2 · √max(m, n) · U Vᵀ, nearly; so an update is about as large as one of AdamW
 /// (Liu et al. 2025). Begins with the first of the two arrays; returns which of them has the result.
-fn orthogonalise<D: Dense>(
+fn orthogonalise<D: Halve>(
     device: &D,
     shape: Layout,
-    updates: &mut [Reals<D>; 2],
-    squares: &mut [Reals<D>; 2],
+    updates: &mut [Halves<D>; 2],
+    squares: &mut [Halves<D>; 2],
 ) -> usize {
     let [a, b, c] = COEFFICIENTS;
     let (is_wide, side) = (shape.rows <= shape.columns, shape.rows.min(shape.columns));
@@ -114,17 +118,22 @@ fn orthogonalise<D: Dense>(
     for round in 1..=ROUNDS {
         let x = matrices(from, shape);
         let (left, right) = if is_wide { (x, x.transposed()) } else { (x.transposed(), x) };
-        device.multiply(matrices_mut(gram, square), Accumulate::REPLACE, left, right);
+        device.multiply_into_halves(matrices_mut(gram, square), Accumulate::REPLACE, left, right);
         device.copy(sum.all_mut(), gram.all());
         let gram = matrices(gram, square);
-        device.multiply(matrices_mut(sum, square), Accumulate { alpha: c, beta: b }, gram, gram);
+        device.multiply_into_halves(
+            matrices_mut(sum, square),
+            Accumulate { alpha: c, beta: b },
+            gram,
+            gram,
+        );
         device.copy(into.all_mut(), from.all());
         let sum = matrices(sum, square);
         let (left, right) = if is_wide { (sum, x) } else { (x, sum) };
         let longest = shape.rows.max(shape.columns) as f64;
         let scale = if round == ROUNDS { 0.2 * longest.sqrt() } else { 1.0 };
         let accumulate = Accumulate { alpha: scale, beta: scale * a };
-        device.multiply(matrices_mut(into, shape), accumulate, left, right);
+        device.multiply_into_halves(matrices_mut(into, shape), accumulate, left, right);
         std::mem::swap(&mut from, &mut into);
     }
     ROUNDS % 2
@@ -140,7 +149,7 @@ fn matrices_mut<A: Array>(array: &mut A, layout: Layout) -> DeviceMatrixMut<'_, 
 
 #[cfg(test)]
 mod tests {
-    use numerics::device::Cpu;
+    use numerics::device::{Cpu, Dense as _};
 
     use super::*;
     use crate::weights::Initial;

@@ -1,7 +1,7 @@
 //! Steps against the gradient, whose norm is clipped: SGD, as in the paper, AdamW, or Muon.
 
 use numerics::Table;
-use numerics::device::{Array, Dense, Device, Optimise, OptimiserStep, Reals, StepSettings};
+use numerics::device::{Array, Device, Halve, Optimise, OptimiserStep, Reals, StepSettings};
 
 use crate::Result;
 use crate::muon::Muon;
@@ -54,7 +54,7 @@ const MOMENTS: &str = "optimiser.moments";
 const MOMENTUM: &str = "optimiser.momentum";
 const STEPS: &str = "optimiser.steps";
 
-impl<D: Dense + Optimise> Optimiser<D> {
+impl<D: Halve + Optimise> Optimiser<D> {
     /// Creates an optimiser that clips the norm of the gradient.
     ///
     /// # Errors

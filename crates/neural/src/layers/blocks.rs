@@ -130,7 +130,7 @@ impl<D: Dense + Halve> Places<D> {
 /// Gradients that a part of a block needs for a while.
 #[derive(Debug)]
 pub struct Scratch<D: Device> {
-    /// Of the stream, rounded.
+    /// Of the stream, rounded; from one part of a block to the part before.
     pub above: Halves<D>,
     /// Of several numbers for each that is read.
     pub wide: Halves<D>,

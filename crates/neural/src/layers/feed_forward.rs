@@ -70,10 +70,8 @@ impl FeedForward {
     ) {
         let device = weights.device;
         let FeedForwardBuffers { input, normed, gate_up, hidden } = buffers;
-        if !input.is_empty() {
-            device.copy(input.all_mut(), stream.all());
-        }
-        self.norm.forward(weights, normed.all_mut(), stream.all());
+        let copy = (!input.is_empty()).then(|| input.all_mut());
+        self.norm.forward(weights, normed.all_mut(), copy, stream.all());
         self.gate_up.forward(weights, gate_up.all_mut(), normed.all());
         device.swiglu(hidden.all_mut(), gate_up.all(), self.shape.feed_forward);
         places.drop_halves(device, hidden.all_mut(), number);
@@ -92,7 +90,6 @@ impl FeedForward {
         let BlockShape { width, feed_forward, .. } = self.shape;
         let FeedForwardBuffers { input, normed, gate_up, hidden } = buffers;
         let Scratch { above, wide, narrow, normed: of_normed, .. } = scratch;
-        device.narrow(above.all_mut(), gradient.all());
         let mut of_hidden = narrow.slice_mut(0..n * feed_forward);
         self.down.backward(weights, gradients, of_hidden.reborrow(), [hidden.all(), above.all()]);
         places.drop_halves(device, of_hidden.reborrow(), number);
@@ -103,6 +100,7 @@ impl FeedForward {
         let read = [normed.all(), of_gate_up.read()];
         self.gate_up.backward(weights, gradients, of_normed.reborrow(), read);
         let read = (input.all(), of_normed.read());
-        self.norm.backward(weights, gradients, gradient.all_mut(), read);
+        let into = (gradient.all_mut(), above.all_mut());
+        self.norm.backward(weights, gradients, into, read);
     }
 }

@@ -25,7 +25,7 @@ impl Linear {
     ) {
         let matrix = self.matrix.matrix(weights.halves).transposed();
         let (into, from) = (into.rows_of(self.matrix.rows()), from.rows_of(self.matrix.columns()));
-        weights.device.multiply_into_halves(into, from, matrix);
+        weights.device.multiply_into_halves(into, Accumulate::REPLACE, from, matrix);
     }
 
     /// `into += from · Wᵀ`.
@@ -56,6 +56,7 @@ impl Linear {
         let of_matrix = self.matrix.matrix_mut(gradients);
         device.multiply_halves(of_matrix, Accumulate::REPLACE, gradient.transposed(), from);
         let matrix = self.matrix.matrix(halves);
-        device.multiply_into_halves(into.rows_of(inputs), gradient, matrix);
+        let into = into.rows_of(inputs);
+        device.multiply_into_halves(into, Accumulate::REPLACE, gradient, matrix);
     }
 }

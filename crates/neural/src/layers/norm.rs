@@ -17,22 +17,23 @@ impl Norm {
         Self { scale: plan.add(name, [1, columns], Initial::One) }
     }
 
-    /// `into` = the normalised rows.
+    /// `into` = the normalised rows, and `copy` = the rows, if there is a copy.
     pub fn forward<D: Transformer>(
         &self,
         Mixed { device, values, .. }: Mixed<'_, D>,
         into: SliceMut<'_, Halves<D>>,
+        copy: Option<SliceMut<'_, Reals<D>>>,
         from: Slice<'_, Reals<D>>,
     ) {
-        device.rms_norm(into, RmsNorm { from, scale: self.scale.of(values) });
+        device.rms_norm(into, copy, RmsNorm { from, scale: self.scale.of(values) });
     }
 
-    /// `into += ∂from`, from the gradient of the normalised rows; the scale's is replaced.
+    /// `into += ∂from`, from the gradient of the normalised rows, and the same rounded; the scale's is replaced.
     pub fn backward<D: Transformer>(
         &self,
         Mixed { device, values, .. }: Mixed<'_, D>,
         gradients: &mut Reals<D>,
-        into: SliceMut<'_, Reals<D>>,
+        into: (SliceMut<'_, Reals<D>>, SliceMut<'_, Halves<D>>),
         (from, gradient): (Slice<'_, Reals<D>>, Slice<'_, Halves<D>>),
     ) {
         let norm = RmsNorm { from, scale: self.scale.of(values) };

@@ -105,10 +105,8 @@ impl SelfAttention {
     ) {
         let device = weights.device;
         let SelfAttentionBuffers { input, normed, joined, rotated, read, log_sums } = buffers;
-        if !input.is_empty() {
-            device.copy(input.all_mut(), stream.all());
-        }
-        self.norms.input.forward(weights, normed.all_mut(), stream.all());
+        let copy = (!input.is_empty()).then(|| input.all_mut());
+        self.norms.input.forward(weights, normed.all_mut(), copy, stream.all());
         self.joined.forward(weights, joined.all_mut(), normed.all());
         device.rotate(rotated.all_mut(), self.rotation(weights, joined, places));
         let attention = self.attention(rotated, joined, places);
@@ -155,7 +153,6 @@ impl SelfAttention {
         let (width, n, dim) = (self.shape.width, places.n(), self.shape.heads_dim());
         let SelfAttentionBuffers { input, normed, joined, rotated, read, log_sums } = buffers;
         let Scratch { above, wide, narrow, normed: of_normed, deltas } = scratch;
-        device.narrow(above.all_mut(), gradient.all());
         let mut of_read = of_normed.slice_mut(0..n * dim);
         self.output.backward(weights, gradients, of_read.reborrow(), [read.all(), above.all()]);
         places.drop_halves(device, of_read.reborrow(), number);
@@ -182,7 +179,8 @@ impl SelfAttention {
         let read = [normed.all(), of_joined.read()];
         self.joined.backward(weights, gradients, of_normed.reborrow(), read);
         let read = (input.all(), of_normed.read());
-        self.norms.input.backward(weights, gradients, gradient.all_mut(), read);
+        let into = (gradient.all_mut(), above.all_mut());
+        self.norms.input.backward(weights, gradients, into, read);
     }
 }
 

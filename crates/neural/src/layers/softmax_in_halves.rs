@@ -47,7 +47,7 @@ impl Softmax {
             device.cross_entropy_in_halves(into, scores, targets, factors, losses);
             let of_scores = rows(of_scores, layout);
             let into = gradient.slice_mut(numbers).rows_of(dim);
-            device.multiply_into_halves(into, of_scores, table);
+            device.multiply_into_halves(into, Accumulate::REPLACE, of_scores, table);
             let (into, accumulate) =
                 (self.table.matrix_mut(gradients), Accumulate::add_if(first > 0));
             device.multiply_halves(into, accumulate, of_scores.transposed(), inputs);

@@ -225,7 +225,7 @@ impl Network for Decoder {
             block.attention.forward(weights, stream, attention, (places, first));
             block.feed_forward.forward(weights, stream, feed_forward, (places, second));
         }
-        self.norm.forward(weights, outputs.all_mut(), stream.all());
+        self.norm.forward(weights, outputs.all_mut(), None, stream.all());
     }
 
     fn backward<D: Backend>(
@@ -284,7 +284,8 @@ impl Decoder {
         self.softmax.learn_in_halves(weights, gradients, scores, inputs, targets, factors);
         weights.device.fill(gradient.all_mut(), 0.0);
         let read = (stream.all(), of_outputs.all());
-        self.norm.backward(weights, gradients, gradient.all_mut(), read);
+        let into = (gradient.all_mut(), scratch.above.all_mut());
+        self.norm.backward(weights, gradients, into, read);
         for (number, block) in self.blocks.iter().enumerate().rev() {
             let BlockBuffers { attention, feed_forward } = &blocks[number];
             let [first, second] = masks(number);

@@ -236,7 +236,7 @@ pub trait Halve: Device {
     /// `into = from`, exactly.
     fn widen(&self, into: SliceMut<'_, Reals<Self>>, from: Slice<'_, Halves<Self>>);
 
-    /// [`Dense::multiply`] of one matrix by another, both in halves.
+    /// [`Dense::multiply`] of halves.
     fn multiply_halves(
         &self,
         into: DeviceMatrixMut<'_, Reals<Self>>,
@@ -249,6 +249,7 @@ pub trait Halve: Device {
     fn multiply_into_halves(
         &self,
         into: DeviceMatrixMut<'_, Halves<Self>>,
+        accumulate: Accumulate,
         left: DeviceMatrix<'_, Halves<Self>>,
         right: DeviceMatrix<'_, Halves<Self>>,
     );
@@ -265,19 +266,25 @@ pub trait Halve: Device {
 
 /// The operations of Transformer blocks other than products and softmax.
 pub trait Transformer: Device {
-    /// Each row by its root mean square (Zhang & Sennrich 2019): `into = scale ∘ from / √(mean from² + ε)`.
+    /// Each row by its root mean square (Zhang & Sennrich 2019): `into = scale ∘ from / √(mean from² + ε)`; and
+    /// `copy = from`, if there is a copy.
     ///
     /// # Shapes
-    /// `scale` n, `into` and `from` m × n.
-    fn rms_norm(&self, into: SliceMut<'_, Halves<Self>>, norm: RmsNorm<'_, Reals<Self>>);
+    /// `scale` n, `into`, `copy` and `from` m × n.
+    fn rms_norm(
+        &self,
+        into: SliceMut<'_, Halves<Self>>,
+        copy: Option<SliceMut<'_, Reals<Self>>>,
+        norm: RmsNorm<'_, Reals<Self>>,
+    );
 
-    /// Its gradients, given that of its results: `into += ∂from`, and ∂scale is replaced.
+    /// Its gradients, given that of its results: `into += ∂from`, `rounded = into`, and ∂scale is replaced.
     ///
     /// # Shapes
     /// As in [`Transformer::rms_norm`].
     fn rms_norm_backward(
         &self,
-        into: SliceMut<'_, Reals<Self>>,
+        into_and_rounded: (SliceMut<'_, Reals<Self>>, SliceMut<'_, Halves<Self>>),
         scale: SliceMut<'_, Reals<Self>>,
         norm: RmsNorm<'_, Reals<Self>>,
         gradient: Slice<'_, Halves<Self>>,

@@ -299,10 +299,11 @@ impl<R: Real> Halve for Cpu<R> {
     fn multiply_into_halves(
         &self,
         into: DeviceMatrixMut<'_, Pages<R>>,
+        accumulate: Accumulate,
         left: DeviceMatrix<'_, Pages<R>>,
         right: DeviceMatrix<'_, Pages<R>>,
     ) {
-        self.multiply(into, Accumulate::REPLACE, left, right);
+        self.multiply(into, accumulate, left, right);
     }
 
     fn dropout_of_halves(
@@ -317,21 +318,30 @@ impl<R: Real> Halve for Cpu<R> {
 }
 
 impl<R: Real> Transformer for Cpu<R> {
-    fn rms_norm(&self, into: SliceMut<'_, Pages<R>>, norm: RmsNorm<'_, Pages<R>>) {
+    fn rms_norm(
+        &self,
+        into: SliceMut<'_, Pages<R>>,
+        copy: Option<SliceMut<'_, Pages<R>>>,
+        norm: RmsNorm<'_, Pages<R>>,
+    ) {
         norm.check(into.len);
+        if let Some(copy) = copy {
+            self.copy(copy, norm.from);
+        }
         transformer::rms_norm(into.get(), norm.from.get(), norm.scale.get());
     }
 
     fn rms_norm_backward(
         &self,
-        into: SliceMut<'_, Pages<R>>,
+        (into, rounded): (SliceMut<'_, Pages<R>>, SliceMut<'_, Pages<R>>),
         scale: SliceMut<'_, Pages<R>>,
         norm: RmsNorm<'_, Pages<R>>,
         gradient: Slice<'_, Pages<R>>,
     ) {
         norm.check(into.len);
-        let from = (norm.from.get(), norm.scale.get());
-        transformer::rms_norm_backward(into.get(), scale.get(), from, gradient.get());
+        let (into, from) = (into.get(), (norm.from.get(), norm.scale.get()));
+        transformer::rms_norm_backward(into, scale.get(), from, gradient.get());
+        rounded.get().copy_from_slice(into);
     }
 
     fn rotate(&self, into: SliceMut<'_, Pages<R>>, rotation: Rotation<'_, Pages<R>, Pages<R>>) {

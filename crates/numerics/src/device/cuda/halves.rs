@@ -36,10 +36,11 @@ impl Halve for Cuda {
     fn multiply_into_halves(
         &self,
         into: DeviceMatrixMut<'_, Halves>,
+        accumulate: Accumulate,
         left: DeviceMatrix<'_, Halves>,
         right: DeviceMatrix<'_, Halves>,
     ) {
-        product::multiply(self, into, Accumulate::REPLACE, left, right);
+        product::multiply(self, into, accumulate, left, right);
     }
 
     fn dropout_of_halves(

@@ -44,6 +44,11 @@ macro_rules! pointer {
         // SAFETY: it is a 64-bit address and nothing else (`repr(transparent)`).
         unsafe impl<T: Element> DeviceRepr for $name<T> {}
 
+        impl<T> $name<T> {
+            /// The null address, for an argument that is not used.
+            pub const NULL: Self = Self(0, PhantomData);
+        }
+
         impl<T: Element> $name<T> {
             /// The address `n` elements after this one.
             pub fn at(self, n: usize) -> Self {
@@ -66,11 +71,6 @@ macro_rules! pointer {
 
 pointer!(In, Slice);
 pointer!(Out, SliceMut);
-
-impl<T> In<T> {
-    /// The null address, for an argument that is not used.
-    pub const NULL: Self = Self(0, PhantomData);
-}
 
 impl<T: Element> Out<T> {
     /// The first element of an array that kernels write though it is borrowed: work on a stream is in order.
@@ -215,11 +215,11 @@ kernels! {
         columns: i32, into_stride: i32, row_stride: i32, quads: i32, scale: f32,
     }
     RmsNorm = rms_norm, rms_norm_by_fours {
-        into: Out<bf16>, from: In<f32>, scale: In<f32>, columns: i32, epsilon: f32, n: i64,
+        into: Out<bf16>, copy: Out<f32>, from: In<f32>, scale: In<f32>, columns: i32, epsilon: f32, n: i64,
     }
     RmsNormBackward = rms_norm_backward, rms_norm_backward_by_fours {
-        into: Out<f32>, partial: Out<f32>, from: In<f32>, scale: In<f32>, gradient: In<bf16>,
-        columns: i32, epsilon: f32, n: i64,
+        into: Out<f32>, rounded: Out<bf16>, partial: Out<f32>, from: In<f32>, scale: In<f32>,
+        gradient: In<bf16>, columns: i32, epsilon: f32, n: i64,
     }
     SumPartialRows = sum_partial_rows {
         into: Out<f32>, partial: In<f32>, columns: i32, rows: i32,

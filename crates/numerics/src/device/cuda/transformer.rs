@@ -52,12 +52,20 @@ impl Cuda {
 }
 
 impl Transformer for Cuda {
-    fn rms_norm(&self, into: SliceMut<'_, Halves>, norm: RmsNorm<'_, Reals>) {
+    fn rms_norm(
+        &self,
+        into: SliceMut<'_, Halves>,
+        copy: Option<SliceMut<'_, Reals>>,
+        norm: RmsNorm<'_, Reals>,
+    ) {
         let (n, columns) = (norm.check(into.len), norm.scale.len);
-        let starts = [into.start, norm.from.start, norm.scale.start];
+        assert!(copy.as_ref().is_none_or(|copy| copy.len == into.len), "equally many numbers");
+        let of_copy = copy.as_ref().map_or(0, |copy| copy.start);
+        let starts = [into.start, of_copy, norm.from.start, norm.scale.start];
         let (name, _) = name::<kernels::RmsNorm>(columns, &starts);
         let kernel = kernels::RmsNorm {
             into: into.into(),
+            copy: copy.map_or(Out::NULL, Out::from),
             from: norm.from.into(),
             scale: norm.scale.into(),
             columns: columns as i32,
@@ -69,19 +77,21 @@ impl Transformer for Cuda {
 
     fn rms_norm_backward(
         &self,
-        into: SliceMut<'_, Reals>,
+        (into, rounded): (SliceMut<'_, Reals>, SliceMut<'_, Halves>),
         scale: SliceMut<'_, Reals>,
         norm: RmsNorm<'_, Reals>,
         gradient: Slice<'_, Halves>,
     ) {
         let (n, columns) = (norm.check(into.len), norm.scale.len);
-        assert_eq!((gradient.len, scale.len), (into.len, columns), "shapes");
+        let found = [gradient.len, rounded.len, scale.len];
+        assert_eq!(found, [into.len, into.len, columns], "shapes");
         assert!(columns <= PARTIAL_COLUMNS, "{columns} columns");
         let n_blocks = n.div_ceil(WARPS).min(N_PARTIAL);
-        let starts = [into.start, norm.from.start, norm.scale.start, gradient.start];
+        let starts = [into.start, rounded.start, norm.from.start, norm.scale.start, gradient.start];
         let (name, _) = name::<kernels::RmsNormBackward>(columns, &starts);
         let kernel = kernels::RmsNormBackward {
             into: into.into(),
+            rounded: rounded.into(),
             partial: Out::of(&self.gpu.partial),
             from: norm.from.into(),
             scale: norm.scale.into(),

@@ -301,15 +301,20 @@ __device__ __forceinline__ void attend_backward_queries(
     word queries[D / 16][4], above[D / 16][4];
     load_left<D>(queries, pairs + at.query(first), 2 * at.width, length - first, at.dim, lane);
     load_left<D>(above, gradient + at.result(first), at.width, length - first, at.dim, lane);
-    float delta[2], log_sum[2], factor[2] = {scale, scale}, scale_2 = scale * LOG2_E;
+    float delta[2] = {}, log_sum[2], factor[2] = {scale, scale}, scale_2 = scale * LOG2_E;
+    word results[D / 16][4];
+    load_left<D>(results, read + at.result(first), at.width, length - first, at.dim, lane);
+#pragma unroll
+    for (int k = 0; k < D / 16; k++)
+#pragma unroll
+        for (int part = 0; part < 4; part++) {
+            word x = above[k][part], y = results[k][part];
+            delta[part % 2] += __uint_as_float(x << 16) * __uint_as_float(y << 16);
+            delta[part % 2] += __uint_as_float(x & 0xffff0000u) * __uint_as_float(y & 0xffff0000u);
+        }
     for (int half = 0; half < 2; half++) {
         int place = first + lane.g + 8 * half;
-        delta[half] = log_sum[half] = 0.f;
-        if (place < length) {
-            const bf16 *x = gradient + at.result(place), *y = read + at.result(place);
-            for (int d = lane.t; d < at.dim; d += 4) delta[half] += widened(x[d]) * widened(y[d]);
-            log_sum[half] = log_sums[at.sum(place)] * LOG2_E;
-        }
+        log_sum[half] = place < length ? log_sums[at.sum(place)] * LOG2_E : 0.f;
         delta[half] = kept * quad_sum(delta[half]);
         if (lane.t == 0 && place < length) deltas[at.sum(place)] = delta[half];
     }

@@ -6,7 +6,7 @@
 // A warp has a row, `V` numbers of it at a time for each lane.
 template <int V>
 __device__ __forceinline__ void norm_rows(
-    bf16* into, const float* from, const float* scale, int columns, float epsilon, size n) {
+    bf16* into, float* copy, const float* from, const float* scale, int columns, float epsilon, size n) {
     int first = V * (threadIdx.x % 32);
     EACH_WARP(i, n) {
         const float* x = from + i * columns;
@@ -19,6 +19,7 @@ __device__ __forceinline__ void norm_rows(
         float inverse = rsqrtf(warp_sum(sum) / columns + epsilon);
         for (int j = first; j < columns; j += 32 * V) {
             Numbers<V> of = load<V>(x + j), times = load<V>(scale + j);
+            if (copy) save(copy + i * columns + j, of);
 #pragma unroll
             for (int v = 0; v < V; v++) of.x[v] *= inverse * times.x[v];
             save(into + i * columns + j, of);
@@ -27,13 +28,13 @@ __device__ __forceinline__ void norm_rows(
 }
 
 extern "C" __global__ void rms_norm(
-    bf16* into, const float* from, const float* scale, int columns, float epsilon, size n) {
-    norm_rows<1>(into, from, scale, columns, epsilon, n);
+    bf16* into, float* copy, const float* from, const float* scale, int columns, float epsilon, size n) {
+    norm_rows<1>(into, copy, from, scale, columns, epsilon, n);
 }
 
 extern "C" __global__ void rms_norm_by_fours(
-    bf16* into, const float* from, const float* scale, int columns, float epsilon, size n) {
-    norm_rows<4>(into, from, scale, columns, epsilon, n);
+    bf16* into, float* copy, const float* from, const float* scale, int columns, float epsilon, size n) {
+    norm_rows<4>(into, copy, from, scale, columns, epsilon, n);
 }
 
 #define NORM_WARPS 4
@@ -52,8 +53,8 @@ __device__ __forceinline__ void sum_of_warps(float* partial, float (*sums)[NORM_
 // The gradient of the scale is summed for each block.
 template <int V>
 __device__ __forceinline__ void norm_rows_backward(
-    float* into, float* partial, const float* from, const float* scale, const bf16* gradient, int columns,
-    float epsilon, size n) {
+    float* into, bf16* rounded, float* partial, const float* from, const float* scale, const bf16* gradient,
+    int columns, float epsilon, size n) {
     __shared__ float sums[NORM_WARPS][NORM_COLUMNS];
     int first = V * (threadIdx.x % 32), warp = threadIdx.x / 32;
     for (int j = threadIdx.x % 32; j < columns; j += 32) sums[warp][j] = 0.f;
@@ -82,21 +83,22 @@ __device__ __forceinline__ void norm_rows_backward(
                 old.x[v] += (above.x[v] * times.x[v] - unit * mean) * inverse;
             }
             save(y + j, old);
+            save(rounded + i * columns + j, old);
         }
     }
     sum_of_warps(partial, sums, columns);
 }
 
 extern "C" __global__ void __launch_bounds__(32 * NORM_WARPS) rms_norm_backward(
-    float* into, float* partial, const float* from, const float* scale, const bf16* gradient, int columns,
-    float epsilon, size n) {
-    norm_rows_backward<1>(into, partial, from, scale, gradient, columns, epsilon, n);
+    float* into, bf16* rounded, float* partial, const float* from, const float* scale, const bf16* gradient,
+    int columns, float epsilon, size n) {
+    norm_rows_backward<1>(into, rounded, partial, from, scale, gradient, columns, epsilon, n);
 }
 
 extern "C" __global__ void __launch_bounds__(32 * NORM_WARPS) rms_norm_backward_by_fours(
-    float* into, float* partial, const float* from, const float* scale, const bf16* gradient, int columns,
-    float epsilon, size n) {
-    norm_rows_backward<4>(into, partial, from, scale, gradient, columns, epsilon, n);
+    float* into, bf16* rounded, float* partial, const float* from, const float* scale, const bf16* gradient,
+    int columns, float epsilon, size n) {
+    norm_rows_backward<4>(into, rounded, partial, from, scale, gradient, columns, epsilon, n);
 }
 
 // A block has 32 columns.
