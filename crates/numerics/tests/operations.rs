@@ -350,7 +350,7 @@ fn cross_entropy_in_halves<D: Backend>(device: &D, draw: &mut Draw) -> Result<Ve
     let mut gradient: Halves<D> = device.zeros(rows * into.row_stride)?;
     let scored = Targets { columns: targets.all(), scale: 0.5 };
     let (place, from) = (gradient.all_mut().laid_out(into), scores.all().laid_out(layout));
-    device.cross_entropy_in_halves(place, from, scored, factors, losses.all_mut());
+    device.cross_entropy_in_halves(place, from, (scored, factors), losses.all_mut());
     let found = read_halves(device, &gradient)?;
     let within = found.chunks(into.row_stride).flat_map(|row| row[..columns].to_vec());
     let mut found: Vec<f64> = within.collect();

@@ -149,6 +149,7 @@ impl Softmax {
     }
 
     /// The same with a softmax over all words.
+    #[expect(clippy::too_many_arguments, reason = "weights, gradients and buffers are apart")]
     fn learn_all<D: Dense + device::Softmax>(
         &self,
         weights: &Weights<D>,

@@ -44,7 +44,7 @@ impl Softmax {
             let losses = losses.slice_mut(places.clone());
             let factors = factors.map(|factors| factors.slice(places));
             let (into, scores) = (rows_mut(of_scores, layout), rows(scores, layout));
-            device.cross_entropy_in_halves(into, scores, targets, factors, losses);
+            device.cross_entropy_in_halves(into, scores, (targets, factors), losses);
             let of_scores = rows(of_scores, layout);
             let into = gradient.slice_mut(numbers).rows_of(dim);
             device.multiply_into_halves(into, Accumulate::REPLACE, of_scores, table);

@@ -181,8 +181,7 @@ pub trait Softmax: Device {
         &self,
         gradient: DeviceMatrixMut<'_, Halves<Self>>,
         scores: DeviceMatrix<'_, Reals<Self>>,
-        targets: Targets<'_, Indices<Self>>,
-        factors: Option<Slice<'_, Reals<Self>>>,
+        targets_and_factors: (Targets<'_, Indices<Self>>, Option<Slice<'_, Reals<Self>>>),
         losses: SliceMut<'_, Reals<Self>>,
     );
 

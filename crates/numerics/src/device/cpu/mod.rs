@@ -221,8 +221,7 @@ impl<R: Real> Softmax for Cpu<R> {
         &self,
         gradient: DeviceMatrixMut<'_, Pages<R>>,
         scores: DeviceMatrix<'_, Pages<R>>,
-        targets: Targets<'_, Pages<u32>>,
-        factors: Option<Slice<'_, Pages<R>>>,
+        (targets, factors): (Targets<'_, Pages<u32>>, Option<Slice<'_, Pages<R>>>),
         losses: SliceMut<'_, Pages<R>>,
     ) {
         let (layout, columns) = (gradient.layout, scores.layout.columns);

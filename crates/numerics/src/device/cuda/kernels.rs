@@ -224,13 +224,13 @@ kernels! {
     SumPartialRows = sum_partial_rows {
         into: Out<f32>, partial: In<f32>, columns: i32, rows: i32,
     }
-    Rotate = rotate {
+    Rotate = rotate, rotate_by_twos {
         into: Out<bf16>, from: In<bf16>, scales: In<f32>, angles: In<f32>, heads: i32, dim: i32,
-        positions: i32, epsilon: f32, n: i64,
+        positions: i32, epsilon: f32, places: i32,
     }
-    RotateBackward = rotate_backward {
+    RotateBackward = rotate_backward, rotate_backward_by_twos {
         into: Out<bf16>, partial: Out<f32>, from: In<bf16>, scales: In<f32>, angles: In<f32>,
-        gradient: In<bf16>, heads: i32, dim: i32, positions: i32, epsilon: f32, n: i64,
+        gradient: In<bf16>, heads: i32, dim: i32, positions: i32, epsilon: f32, places: i32,
     }
     Swiglu = swiglu, swiglu_by_fours {
         into: Out<bf16>, from: In<bf16>, columns: i32, rows: i32,
@@ -263,7 +263,8 @@ kernels! {
     Momentum = momentum {
         values: Out<f32>, momentum: Out<f32>, gradient: In<f32>, settings: In<f32>, n: i64,
     }
-    UnitRows = unit_rows { values: Out<f32>, columns: i32 }
+    SquaresOfRows = squares_of_rows { partial: Out<f32>, values: In<f32>, columns: i32 }
+    UnitRows = unit_rows { values: Out<f32>, partial: In<f32>, columns: i32 }
 }
 
 #[cfg(test)]

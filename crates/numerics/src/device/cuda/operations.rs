@@ -253,8 +253,7 @@ impl Softmax for Cuda {
         &self,
         gradient: DeviceMatrixMut<'_, Halves>,
         scores: DeviceMatrix<'_, Reals>,
-        targets: Targets<'_, Indices>,
-        factors: Option<Slice<'_, Reals>>,
+        (targets, factors): (Targets<'_, Indices>, Option<Slice<'_, Reals>>),
         losses: SliceMut<'_, Reals>,
     ) {
         let (layout, into) = (scores.layout, gradient.layout);
@@ -361,8 +360,16 @@ impl Optimise for Cuda {
     fn unit_rows(&self, values: SliceMut<'_, Reals>, columns: usize) {
         assert_eq!(values.len % columns.max(1), 0, "whole rows");
         let rows = values.len / columns.max(1);
-        let kernel = kernels::UnitRows { values: values.into(), columns: columns as i32 };
-        launch(&self.gpu, [rows, 1], ROW_THREADS, &kernel);
+        // Numbers of a row that a block has.
+        const SHARE: usize = 16 * THREADS;
+        let across = columns.div_ceil(SHARE).clamp(1, 64);
+        assert!(across * rows <= self.gpu.partial.len(), "{rows} rows");
+        let (values, columns) = (Out::from(values), columns as i32);
+        let partial = Out::of(&self.gpu.partial);
+        let squares = kernels::SquaresOfRows { partial, values: values.read(), columns };
+        launch(&self.gpu, [across, rows], THREADS, &squares);
+        let kernel = kernels::UnitRows { values, partial: partial.read(), columns };
+        launch(&self.gpu, [across, rows], THREADS, &kernel);
     }
 
     fn momentum(&self, step: OptimiserStep<'_, Reals>, momentum: SliceMut<'_, Reals>) {

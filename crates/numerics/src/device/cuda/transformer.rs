@@ -31,10 +31,10 @@ fn n_rows(len: usize, columns: usize) -> usize {
     len / columns.max(1)
 }
 
-/// The kernel that reads one number at a time, or the one that reads four.
-fn name<K: Kernel>(columns: usize, starts: &[usize]) -> (&'static str, usize) {
-    let by_fours = starts.iter().chain([&columns]).all(|n| n.is_multiple_of(4));
-    (K::NAMES[usize::from(by_fours)], if by_fours { 4 } else { 1 })
+/// The kernel that reads one number at a time, or the one that reads several; and how many it reads.
+fn name<K: Kernel>(several: usize, columns: usize, starts: &[usize]) -> (&'static str, usize) {
+    let is_aligned = starts.iter().chain([&columns]).all(|n| n.is_multiple_of(several));
+    (K::NAMES[usize::from(is_aligned)], if is_aligned { several } else { 1 })
 }
 
 impl Cuda {
@@ -62,7 +62,7 @@ impl Transformer for Cuda {
         assert!(copy.as_ref().is_none_or(|copy| copy.len == into.len), "equally many numbers");
         let of_copy = copy.as_ref().map_or(0, |copy| copy.start);
         let starts = [into.start, of_copy, norm.from.start, norm.scale.start];
-        let (name, _) = name::<kernels::RmsNorm>(columns, &starts);
+        let (name, _) = name::<kernels::RmsNorm>(4, columns, &starts);
         let kernel = kernels::RmsNorm {
             into: into.into(),
             copy: copy.map_or(Out::NULL, Out::from),
@@ -88,7 +88,7 @@ impl Transformer for Cuda {
         assert!(columns <= PARTIAL_COLUMNS, "{columns} columns");
         let n_blocks = n.div_ceil(WARPS).min(N_PARTIAL);
         let starts = [into.start, rounded.start, norm.from.start, norm.scale.start, gradient.start];
-        let (name, _) = name::<kernels::RmsNormBackward>(columns, &starts);
+        let (name, _) = name::<kernels::RmsNormBackward>(4, columns, &starts);
         let kernel = kernels::RmsNormBackward {
             into: into.into(),
             rounded: rounded.into(),
@@ -105,7 +105,9 @@ impl Transformer for Cuda {
     }
 
     fn rotate(&self, into: SliceMut<'_, Halves>, rotation: Rotation<'_, Reals, Halves>) {
-        let n = 2 * rotation.heads * rotation.check(into.len);
+        let places = rotation.check(into.len);
+        let starts = [into.start, rotation.from.start, rotation.angles.start];
+        let (name, _) = name::<kernels::Rotate>(2, rotation.dim / 2, &starts);
         let kernel = kernels::Rotate {
             into: into.into(),
             from: rotation.from.into(),
@@ -115,9 +117,9 @@ impl Transformer for Cuda {
             dim: rotation.dim as i32,
             positions: (rotation.angles.len / rotation.dim) as i32,
             epsilon: RmsNorm::EPSILON as f32,
-            n: n as i64,
+            places: places as i32,
         };
-        launch(&self.gpu, blocks(n.div_ceil(WARPS)), 32 * WARPS, &kernel);
+        launch_as(&self.gpu, name, blocks(places.div_ceil(WARPS)), 32 * WARPS, &kernel);
     }
 
     fn rotate_backward(
@@ -127,12 +129,14 @@ impl Transformer for Cuda {
         rotation: Rotation<'_, Reals, Halves>,
         gradient: Slice<'_, Halves>,
     ) {
-        let n = 2 * rotation.heads * rotation.check(gradient.len);
+        let places = rotation.check(gradient.len);
         let n_scales = 2 * rotation.dim;
         assert_eq!(into.len, rotation.from.len, "shapes");
         assert!(scales.as_ref().is_none_or(|scales| scales.len == n_scales), "scales");
         assert!(n_scales <= PARTIAL_COLUMNS, "{n_scales} scales");
-        let n_blocks = n.div_ceil(WARPS).min(N_PARTIAL);
+        let n_blocks = places.div_ceil(WARPS).min(N_PARTIAL);
+        let starts = [into.start, rotation.from.start, rotation.angles.start, gradient.start];
+        let (name, _) = name::<kernels::RotateBackward>(2, rotation.dim / 2, &starts);
         let kernel = kernels::RotateBackward {
             into: into.into(),
             partial: Out::of(&self.gpu.partial),
@@ -144,9 +148,9 @@ impl Transformer for Cuda {
             dim: rotation.dim as i32,
             positions: (rotation.angles.len / rotation.dim) as i32,
             epsilon: RmsNorm::EPSILON as f32,
-            n: n as i64,
+            places: places as i32,
         };
-        launch(&self.gpu, [n_blocks, 1], 32 * WARPS, &kernel);
+        launch_as(&self.gpu, name, [n_blocks, 1], 32 * WARPS, &kernel);
         if let Some(scales) = scales {
             self.sum_partial_rows(scales, n_blocks);
         }
@@ -173,7 +177,7 @@ impl Transformer for Cuda {
     fn swiglu(&self, into: SliceMut<'_, Halves>, from: Slice<'_, Halves>, columns: usize) {
         assert_eq!(from.len, 2 * into.len, "a gate for each number");
         let rows = n_rows(into.len, columns);
-        let (name, each) = name::<kernels::Swiglu>(columns, &[into.start, from.start]);
+        let (name, each) = name::<kernels::Swiglu>(4, columns, &[into.start, from.start]);
         let (into, from) = (into.into(), from.into());
         let kernel = kernels::Swiglu { into, from, columns: columns as i32, rows: rows as i32 };
         launch_as(&self.gpu, name, blocks(rows), threads(columns / each), &kernel);
@@ -189,7 +193,7 @@ impl Transformer for Cuda {
         assert_eq!((into.len, from.len), (2 * gradient.len, 2 * gradient.len), "a gate for each");
         let rows = n_rows(gradient.len, columns);
         let starts = [into.start, from.start, gradient.start];
-        let (name, each) = name::<kernels::SwigluBackward>(columns, &starts);
+        let (name, each) = name::<kernels::SwigluBackward>(4, columns, &starts);
         let kernel = kernels::SwigluBackward {
             into: into.into(),
             from: from.into(),

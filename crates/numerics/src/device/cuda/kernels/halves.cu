@@ -23,13 +23,16 @@ __device__ __forceinline__ word pack(float x, float y) {
     return both;
 }
 
-// One number, or four that are read and written at once.
+// One number, or two or four that are read and written at once.
 template <int V> struct Numbers { float x[V]; };
 
 template <int V> __device__ __forceinline__ Numbers<V> load(const float* from) {
     if constexpr (V == 4) {
         float4 of = *(const float4*)from;
         return {of.x, of.y, of.z, of.w};
+    } else if constexpr (V == 2) {
+        float2 of = *(const float2*)from;
+        return {of.x, of.y};
     } else {
         return {*from};
     }
@@ -40,6 +43,9 @@ template <int V> __device__ __forceinline__ Numbers<V> load(const bf16* from) {
         uint2 of = *(const uint2*)from;
         return {__uint_as_float(of.x << 16), __uint_as_float(of.x & 0xffff0000u),
                 __uint_as_float(of.y << 16), __uint_as_float(of.y & 0xffff0000u)};
+    } else if constexpr (V == 2) {
+        word of = *(const word*)from;
+        return {__uint_as_float(of << 16), __uint_as_float(of & 0xffff0000u)};
     } else {
         return {widened(*from)};
     }
@@ -47,11 +53,13 @@ template <int V> __device__ __forceinline__ Numbers<V> load(const bf16* from) {
 
 template <int V> __device__ __forceinline__ void save(float* into, const Numbers<V>& of) {
     if constexpr (V == 4) *(float4*)into = make_float4(of.x[0], of.x[1], of.x[2], of.x[3]);
+    else if constexpr (V == 2) *(float2*)into = make_float2(of.x[0], of.x[1]);
     else *into = of.x[0];
 }
 
 template <int V> __device__ __forceinline__ void save(bf16* into, const Numbers<V>& of) {
     if constexpr (V == 4) *(uint2*)into = make_uint2(pack(of.x[0], of.x[1]), pack(of.x[2], of.x[3]));
+    else if constexpr (V == 2) *(word*)into = pack(of.x[0], of.x[1]);
     else *into = narrowed(of.x[0]);
 }
 

@@ -52,12 +52,21 @@ extern "C" __global__ void momentum(
     }
 }
 
-extern "C" __global__ void unit_rows(float* values, int columns) {
-    values += (size)blockIdx.x * columns;
+// The first of two steps: a grid [blocks, rows] sums the squares of each row, a share for each block.
+extern "C" __global__ void squares_of_rows(float* partial, const float* values, int columns) {
+    values += (size)blockIdx.y * columns;
     float sum = 0.f;
-    for (int i = threadIdx.x; i < columns; i += blockDim.x) sum += values[i] * values[i];
+    EACH(i, columns) sum += values[i] * values[i];
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) partial[blockIdx.y * gridDim.x + blockIdx.x] = sum;
+}
+
+extern "C" __global__ void unit_rows(float* values, const float* partial, int columns) {
+    values += (size)blockIdx.y * columns;
+    float sum = 0.f;
+    for (int i = threadIdx.x; i < gridDim.x; i += blockDim.x) sum += partial[blockIdx.y * gridDim.x + i];
     float share = 1.f / fmaxf(sqrtf(block_sum(sum)), 1.17549435e-38f);
-    for (int i = threadIdx.x; i < columns; i += blockDim.x) values[i] *= share;
+    EACH(i, columns) values[i] *= share;
 }
 
 extern "C" __global__ void adam_step(

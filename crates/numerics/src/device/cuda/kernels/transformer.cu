@@ -55,7 +55,7 @@ template <int V>
 __device__ __forceinline__ void norm_rows_backward(
     float* into, bf16* rounded, float* partial, const float* from, const float* scale, const bf16* gradient,
     int columns, float epsilon, size n) {
-    __shared__ float sums[NORM_WARPS][NORM_COLUMNS];
+    __shared__ __align__(16) float sums[NORM_WARPS][NORM_COLUMNS];
     int first = V * (threadIdx.x % 32), warp = threadIdx.x / 32;
     for (int j = threadIdx.x % 32; j < columns; j += 32) sums[warp][j] = 0.f;
     __syncwarp();
@@ -76,12 +76,14 @@ __device__ __forceinline__ void norm_rows_backward(
         float mean = warp_sum(along) * inverse / columns;
         for (int j = first; j < columns; j += 32 * V) {
             Numbers<V> of = load<V>(x + j), above = load<V>(g + j), times = load<V>(scale + j), old = load<V>(y + j);
+            Numbers<V> sum = load<V>(&sums[warp][j]);
 #pragma unroll
             for (int v = 0; v < V; v++) {
                 float unit = of.x[v] * inverse;
-                sums[warp][j + v] += above.x[v] * unit;
+                sum.x[v] += above.x[v] * unit;
                 old.x[v] += (above.x[v] * times.x[v] - unit * mean) * inverse;
             }
+            save(&sums[warp][j], sum);
             save(y + j, old);
             save(rounded + i * columns + j, old);
         }
@@ -115,74 +117,126 @@ extern "C" __global__ void sum_partial_rows(float* into, const float* partial, i
     if (x == 0 && column < columns) into[column] = sum;
 }
 
-// A warp has a query or a key; a lane turns pairs of numbers by one angle. `scales`, which may be null, has those of
-// queries, then those of keys.
-extern "C" __global__ void rotate(
+// A warp has a place, all queries and then all keys of it; a lane turns `V` pairs of numbers at a time. `scales`, which
+// may be null, has those of queries, then those of keys.
+template <int V>
+__device__ __forceinline__ void turn(
     bf16* into, const bf16* from, const float* scales, const float* angles, int heads, int dim, int positions,
-    float epsilon, size n) {
-    int lane = threadIdx.x % 32, half = dim / 2, parts = 2 * heads;
-    EACH_WARP(i, n) {
-        size place = i / parts;
-        int part = (int)(i % parts);
-        const bf16* x = from + (place * 3 * heads + part) * dim;
-        const float* angle = angles + place % positions * dim;
-        const float* scale = scales + part / heads * dim;
-        float inverse = 1.f;
-        if (scales) {
-            float sum = 0.f;
-            for (int j = lane; j < dim; j += 32) sum += widened(x[j]) * widened(x[j]);
-            inverse = rsqrtf(warp_sum(sum) / dim + epsilon);
-        }
-        for (int j = lane; j < half; j += 32) {
-            float a = widened(x[j]) * inverse, b = widened(x[half + j]) * inverse;
-            if (scales) a *= scale[j], b *= scale[half + j];
-            float cosine = angle[j], sine = angle[half + j];
-            into[i * dim + j] = narrowed(a * cosine - b * sine);
-            into[i * dim + half + j] = narrowed(b * cosine + a * sine);
+    float epsilon, int places) {
+    int first = V * (threadIdx.x % 32), half = dim / 2;
+    EACH_WARP(place, places) {
+        const float* angle = angles + (int)place % positions * dim;
+#pragma unroll 4
+        for (int part = 0; part < 2 * heads; part++) {
+            const bf16* x = from + (place * 3 * heads + part) * dim;
+            bf16* y = into + (place * 2 * heads + part) * dim;
+            const float* scale = scales + (part < heads ? 0 : dim);
+            float inverse = 1.f;
+            if (scales) {
+                float sum = 0.f;
+                for (int j = first; j < half; j += 32 * V) {
+                    Numbers<V> a = load<V>(x + j), b = load<V>(x + half + j);
+#pragma unroll
+                    for (int v = 0; v < V; v++) sum += a.x[v] * a.x[v] + b.x[v] * b.x[v];
+                }
+                inverse = rsqrtf(warp_sum(sum) / dim + epsilon);
+            }
+            for (int j = first; j < half; j += 32 * V) {
+                Numbers<V> a = load<V>(x + j), b = load<V>(x + half + j);
+                Numbers<V> cosine = load<V>(angle + j), sine = load<V>(angle + half + j), c, d;
+#pragma unroll
+                for (int v = 0; v < V; v++) {
+                    if (scales) a.x[v] *= inverse * scale[j + v], b.x[v] *= inverse * scale[half + j + v];
+                    c.x[v] = a.x[v] * cosine.x[v] - b.x[v] * sine.x[v];
+                    d.x[v] = b.x[v] * cosine.x[v] + a.x[v] * sine.x[v];
+                }
+                save(y + j, c);
+                save(y + half + j, d);
+            }
         }
     }
 }
 
-extern "C" __global__ void __launch_bounds__(32 * NORM_WARPS) rotate_backward(
+extern "C" __global__ void rotate(
+    bf16* into, const bf16* from, const float* scales, const float* angles, int heads, int dim, int positions,
+    float epsilon, int places) {
+    turn<1>(into, from, scales, angles, heads, dim, positions, epsilon, places);
+}
+
+extern "C" __global__ void rotate_by_twos(
+    bf16* into, const bf16* from, const float* scales, const float* angles, int heads, int dim, int positions,
+    float epsilon, int places) {
+    turn<2>(into, from, scales, angles, heads, dim, positions, epsilon, places);
+}
+
+template <int V>
+__device__ __forceinline__ void turn_back(
     bf16* into, float* partial, const bf16* from, const float* scales, const float* angles, const bf16* gradient,
-    int heads, int dim, int positions, float epsilon, size n) {
-    __shared__ float sums[NORM_WARPS][NORM_COLUMNS];
-    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, half = dim / 2, parts = 2 * heads;
-    for (int j = lane; j < 2 * dim; j += 32) sums[warp][j] = 0.f;
+    int heads, int dim, int positions, float epsilon, int places) {
+    __shared__ __align__(16) float sums[NORM_WARPS][NORM_COLUMNS];
+    int first = V * (threadIdx.x % 32), warp = threadIdx.x / 32, half = dim / 2;
+    for (int j = threadIdx.x % 32; j < 2 * dim; j += 32) sums[warp][j] = 0.f;
     __syncwarp();
-    EACH_WARP(i, n) {
-        size place = i / parts, start = (place * 3 * heads + i % parts) * dim;
-        int scale = (int)(i % parts) / heads * dim;
-        const bf16 *x = from + start, *g = gradient + i * dim;
-        const float* angle = angles + place % positions * dim;
-        float inverse = 1.f, mean = 0.f;
-        if (scales) {
-            float square = 0.f, along = 0.f;
-            for (int j = lane; j < half; j += 32) {
-                float a = widened(x[j]), b = widened(x[half + j]), c = widened(g[j]), d = widened(g[half + j]);
-                float cosine = angle[j], sine = angle[half + j];
-                square += a * a + b * b;
-                along += (c * cosine + d * sine) * scales[scale + j] * a;
-                along += (d * cosine - c * sine) * scales[scale + half + j] * b;
-            }
-            inverse = rsqrtf(warp_sum(square) / dim + epsilon);
-            mean = warp_sum(along) * inverse / dim;
-        }
-        for (int j = lane; j < half; j += 32) {
-            float c = widened(g[j]), d = widened(g[half + j]), cosine = angle[j], sine = angle[half + j];
-            float first = c * cosine + d * sine, second = d * cosine - c * sine;
+    EACH_WARP(place, places) {
+        const float* angle = angles + (int)place % positions * dim;
+#pragma unroll 2
+        for (int part = 0; part < 2 * heads; part++) {
+            size start = (place * 3 * heads + part) * dim;
+            const bf16 *x = from + start, *g = gradient + (place * 2 * heads + part) * dim;
+            int of_keys = part < heads ? 0 : dim;
+            const float* scale = scales + of_keys;
+            float* sum = sums[warp] + of_keys;
+            float inverse = 1.f, mean = 0.f;
             if (scales) {
-                float a = widened(x[j]) * inverse, b = widened(x[half + j]) * inverse;
-                sums[warp][scale + j] += first * a;
-                sums[warp][scale + half + j] += second * b;
-                first = (first * scales[scale + j] - a * mean) * inverse;
-                second = (second * scales[scale + half + j] - b * mean) * inverse;
+                float square = 0.f, along = 0.f;
+                for (int j = first; j < half; j += 32 * V) {
+                    Numbers<V> a = load<V>(x + j), b = load<V>(x + half + j), c = load<V>(g + j);
+                    Numbers<V> d = load<V>(g + half + j), cosine = load<V>(angle + j), sine = load<V>(angle + half + j);
+#pragma unroll
+                    for (int v = 0; v < V; v++) {
+                        square += a.x[v] * a.x[v] + b.x[v] * b.x[v];
+                        along += (c.x[v] * cosine.x[v] + d.x[v] * sine.x[v]) * scale[j + v] * a.x[v];
+                        along += (d.x[v] * cosine.x[v] - c.x[v] * sine.x[v]) * scale[half + j + v] * b.x[v];
+                    }
+                }
+                inverse = rsqrtf(warp_sum(square) / dim + epsilon);
+                mean = warp_sum(along) * inverse / dim;
             }
-            into[start + j] = narrowed(first);
-            into[start + half + j] = narrowed(second);
+            for (int j = first; j < half; j += 32 * V) {
+                Numbers<V> a = load<V>(x + j), b = load<V>(x + half + j), c = load<V>(g + j);
+                Numbers<V> d = load<V>(g + half + j), cosine = load<V>(angle + j), sine = load<V>(angle + half + j);
+                Numbers<V> of_first = load<V>(sum + j), of_second = load<V>(sum + half + j);
+#pragma unroll
+                for (int v = 0; v < V; v++) {
+                    float e = c.x[v] * cosine.x[v] + d.x[v] * sine.x[v], f = d.x[v] * cosine.x[v] - c.x[v] * sine.x[v];
+                    if (scales) {
+                        a.x[v] *= inverse, b.x[v] *= inverse;
+                        of_first.x[v] += e * a.x[v], of_second.x[v] += f * b.x[v];
+                        e = (e * scale[j + v] - a.x[v] * mean) * inverse;
+                        f = (f * scale[half + j + v] - b.x[v] * mean) * inverse;
+                    }
+                    c.x[v] = e, d.x[v] = f;
+                }
+                save(sum + j, of_first);
+                save(sum + half + j, of_second);
+                save(into + start + j, c);
+                save(into + start + half + j, d);
+            }
         }
     }
     sum_of_warps(partial, sums, 2 * dim);
+}
+
+extern "C" __global__ void __launch_bounds__(32 * NORM_WARPS) rotate_backward(
+    bf16* into, float* partial, const bf16* from, const float* scales, const float* angles, const bf16* gradient,
+    int heads, int dim, int positions, float epsilon, int places) {
+    turn_back<1>(into, partial, from, scales, angles, gradient, heads, dim, positions, epsilon, places);
+}
+
+extern "C" __global__ void __launch_bounds__(32 * NORM_WARPS) rotate_backward_by_twos(
+    bf16* into, float* partial, const bf16* from, const float* scales, const float* angles, const bf16* gradient,
+    int heads, int dim, int positions, float epsilon, int places) {
+    turn_back<2>(into, partial, from, scales, angles, gradient, heads, dim, positions, epsilon, places);
 }
 
 template <int V>
