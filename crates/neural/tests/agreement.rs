@@ -301,4 +301,49 @@ mod networks {
             cases.iter().filter_map(|case| compare!(cuda, *case, decoder_losses)).collect();
         assert!(failures.is_empty(), "{failures:#?}");
     }
+
+    /// Every sum has one order, so a training that resumes goes on with the same bytes.
+    #[test]
+    fn a_decoder_learns_the_same_twice_on_a_gpu() {
+        let Some(cuda) = gpu::or_skip("decoder twice on a GPU", Cuda::open()) else { return };
+        let block = BlockShape { width: 256, heads: 4, head_dim: 64, feed_forward: 704 };
+        let config = DecoderConfig {
+            n_pieces: 1237,
+            layers: 3,
+            block,
+            has_head_norms: true,
+            is_tied: true,
+            rotary_base: 1e4,
+            dropout: 0.1,
+        };
+        let method = Method::Muon { decay: 0.1, adam_rate: 0.75 };
+        let (size, rate, most) = (300, 0.002, [0.0; 2]);
+        let case = Case { name: "twice", network: Decoder::new(config), method, size, rate, most };
+        let bits = |steps: [usize; 2]| {
+            let batch = |n: usize| {
+                let pieces: Vec<u32> = (0..4 * size).map(|t| word(7 * n + t, t / size)).collect();
+                Batch { rows: 4, targets: pieces[1..].iter().copied().chain([3]).collect(), pieces }
+            };
+            let mut tables = None;
+            let mut done = 0;
+            for n_steps in steps {
+                let mut network = training(&cuda, &case, 1.0).unwrap();
+                if let Some(tables) = &tables {
+                    network.restore(tables).unwrap();
+                }
+                for n in done..done + n_steps {
+                    network.step(&batch(n), rate).unwrap();
+                }
+                done += n_steps;
+                tables = Some(network.checkpoint().unwrap());
+            }
+            let bits = |(name, table): (String, numerics::Table<f32>)| {
+                (name, table.values().iter().map(|x| x.to_bits()).collect::<Vec<_>>())
+            };
+            tables.unwrap().into_iter().map(bits).collect::<Vec<_>>()
+        };
+        let whole = bits([8, 0]);
+        assert!(whole == bits([8, 0]), "twice the same");
+        assert!(whole == bits([5, 3]), "after a stop the same");
+    }
 }

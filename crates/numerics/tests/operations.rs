@@ -11,8 +11,8 @@ use std::any::Any;
 use base::seeds::{self, Use};
 use goldilocks_numerics::device::{
     Accumulate, Array, Attention, AttentionGradients, AttentionResults, Backend, Choices, Cpu,
-    Device, DeviceMatrix, Halves, Layout, Lstm, NO_TARGET, OptimiserStep, Reals, RmsNorm, Rotation,
-    StepSettings, Targets, Trace, bf16,
+    Device, DeviceMatrix, Groups, Halves, Layout, Lstm, NO_TARGET, OptimiserStep, Reals, RmsNorm,
+    Rotation, StepSettings, Targets, Trace, bf16,
 };
 use goldilocks_numerics::{Real, Result};
 use rand::Rng;
@@ -131,6 +131,7 @@ operations! {
     multiply ["multiply"] 1e-5 Tf32,
     gather_rows ["gather_rows"] 1e-7 Full,
     scatter_add_rows ["scatter_add_rows"] 1e-6 Full,
+    add_groups_of_rows ["add_groups_of_rows"] 1e-6 Full,
     sum_rows ["sum_rows"] 1e-5 Full,
     dropout ["dropout"] 1e-6 Full,
     relu_tail ["relu_tail", "relu_tail_backward"] 1e-7 Full,
@@ -240,6 +241,19 @@ fn scatter_add_rows<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>>
     let chosen = device.upload(&draw.indices(n, rows))?;
     let from = reals(device, &draw.numbers(n * dim))?;
     device.scatter_add_rows(table.all_mut(), chosen.all(), from.all());
+    read(device, &table)
+}
+
+fn add_groups_of_rows<D: Backend>(device: &D, draw: &mut Draw) -> Result<Vec<f64>> {
+    let (n, rows, dim) = (draw.size(300), draw.size(50), draw.size(700));
+    let mut table = reals(device, &draw.numbers(rows * dim))?;
+    let mut starts = draw.indices(rows + 1, n + 1);
+    starts.sort_unstable();
+    (starts[0], starts[rows]) = (0, n as u32);
+    let (starts, order) = (device.upload(&starts)?, device.upload(&draw.indices(n, n))?);
+    let from = reals(device, &draw.numbers(n * dim))?;
+    let groups = Groups { starts: starts.all(), order: order.all() };
+    device.add_groups_of_rows(table.all_mut(), groups, from.all());
     read(device, &table)
 }
 

@@ -1,7 +1,8 @@
 //! Words → their rows in a table.
 
-use numerics::device::{Dense, Indices, Reals, Slice, SliceMut};
+use numerics::device::{Array, Dense, Device, Groups, Indices, Reals, Slice, SliceMut};
 
+use crate::Result;
 use crate::weights::{Initial, Parameter, Plan, Weights};
 
 /// A vector per word.
@@ -42,5 +43,57 @@ impl Embedding {
         gradient: Slice<'_, Reals<D>>,
     ) {
         device.scatter_add_rows(self.table.of_mut(gradients), words, gradient);
+    }
+
+    /// The same in the same order on every device.
+    ///
+    /// # Shapes
+    /// As in [`Embedding::backward`].
+    pub fn backward_in_order<D: Dense>(
+        &self,
+        device: &D,
+        gradients: &mut Reals<D>,
+        Occurrences { starts, order }: &Occurrences<D>,
+        gradient: Slice<'_, Reals<D>>,
+    ) {
+        let groups = Groups { starts: starts.all(), order: order.all() };
+        device.add_groups_of_rows(self.table.of_mut(gradients), groups, gradient);
+    }
+}
+
+/// The places where each word of a table occurs in a batch.
+#[derive(Debug)]
+pub struct Occurrences<D: Device> {
+    starts: Indices<D>,
+    order: Indices<D>,
+}
+
+impl<D: Device> Occurrences<D> {
+    /// Allocates those of `n` places of some words.
+    ///
+    /// # Errors
+    /// If the device has too little memory.
+    pub fn new(device: &D, words: usize, n: usize) -> Result<Self> {
+        Ok(Self { starts: device.zeros(words + 1)?, order: device.zeros(n)? })
+    }
+
+    /// Copies those of a batch to the device.
+    ///
+    /// # Errors
+    /// If the device is lost.
+    pub fn write(&mut self, device: &D, words: &[u32]) -> Result<()> {
+        let mut starts = vec![0; self.starts.len()];
+        words.iter().for_each(|&word| starts[word as usize + 1] += 1);
+        for word in 1..starts.len() {
+            starts[word] += starts[word - 1];
+        }
+        let (mut next, mut order) = (starts.clone(), vec![0; words.len()]);
+        for (&word, place) in words.iter().zip(0..) {
+            let next = &mut next[word as usize];
+            order[*next as usize] = place;
+            *next += 1;
+        }
+        device.write(self.starts.all_mut(), &starts)?;
+        Ok(device.write(self.order.all_mut(), &order)?)
     }
 }

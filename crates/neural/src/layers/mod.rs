@@ -18,7 +18,7 @@ pub use blocks::{BlockShape, Mixed, Places, Scratch};
 pub use convolutional_attention::{
     Attention, AttentionBuffers, ConvolutionalAttention, Merge, Order,
 };
-pub use embedding::Embedding;
+pub use embedding::{Embedding, Occurrences};
 pub use feed_forward::{FeedForward, FeedForwardBuffers};
 pub use hops::{HopBuffers, Hops};
 pub use linear::Linear;

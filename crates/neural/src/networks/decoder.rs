@@ -10,8 +10,8 @@ use numerics::device::{Array, Backend, Device, Halves, Indices, Reals, Slice, Sl
 
 use crate::Result;
 use crate::layers::{
-    AttentionNorms, BlockShape, Embedding, FeedForward, FeedForwardBuffers, Mixed, Norm, Places,
-    ScoreBuffers, Scratch, SelfAttention, SelfAttentionBuffers, Softmax,
+    AttentionNorms, BlockShape, Embedding, FeedForward, FeedForwardBuffers, Mixed, Norm,
+    Occurrences, Places, ScoreBuffers, Scratch, SelfAttention, SelfAttentionBuffers, Softmax,
 };
 use crate::network::{Mode, Network, StepContext};
 use crate::weights::{Initial, Plan, Weights};
@@ -94,9 +94,10 @@ struct BlockBuffers<D: Device> {
     feed_forward: FeedForwardBuffers<D>,
 }
 
-/// Gradients of the stream, of the outputs and of scores, and scratch space.
+/// Where pieces occur, gradients of the stream, of the outputs and of scores, and scratch space.
 #[derive(Debug)]
 struct Learning<D: Device> {
+    occurrences: Occurrences<D>,
     stream: Reals<D>,
     outputs: Halves<D>,
     scores: Halves<D>,
@@ -175,6 +176,7 @@ impl Network for Decoder {
         let scores = self.softmax.scores(device, n)?;
         let learning = || -> Result<Learning<D>> {
             Ok(Learning {
+                occurrences: Occurrences::new(device, self.config.n_pieces, n)?,
                 stream: device.zeros(n * shape.width)?,
                 outputs: device.zeros(n * shape.width)?,
                 scores: scores.gradients(device)?,
@@ -209,6 +211,9 @@ impl Network for Decoder {
     ) -> Result<()> {
         device.write(buffers.pieces.all_mut(), &batch.pieces)?;
         device.write(buffers.targets.all_mut(), &batch.targets)?;
+        if let Some(learning) = &mut buffers.learning {
+            learning.occurrences.write(device, &batch.pieces)?;
+        }
         Ok(device.write(buffers.places.dropout_key.all_mut(), &step.dropout_key)?)
     }
 
@@ -270,13 +275,11 @@ impl Decoder {
         buffers: &mut DecoderBuffers<D>,
         (scale, factors): (f64, Option<Slice<'_, Reals<D>>>),
     ) {
-        let DecoderBuffers { pieces, targets, losses, places, halves, .. } = buffers;
+        let DecoderBuffers { targets, losses, places, halves, .. } = buffers;
         let DecoderBuffers { stream, blocks, outputs, scores, learning, .. } = buffers;
-        let Some(Learning { stream: gradient, outputs: of_outputs, scores: of_scores, scratch }) =
-            learning
-        else {
-            unreachable!("buffers for learning")
-        };
+        let Some(learning) = learning else { unreachable!("buffers for learning") };
+        let Learning { occurrences, scratch, .. } = learning;
+        let Learning { stream: gradient, outputs: of_outputs, scores: of_scores, .. } = learning;
         let weights = mixed(weights, halves);
         let targets = (Targets { columns: targets.all(), scale }, losses.all_mut());
         let inputs = (outputs.all(), of_outputs.all_mut());
@@ -300,7 +303,7 @@ impl Decoder {
         if !self.config.is_tied {
             device.fill(self.embedding.table.of_mut(gradients), 0.0);
         }
-        self.embedding.backward(device, gradients, pieces.all(), gradient.all());
+        self.embedding.backward_in_order(device, gradients, occurrences, gradient.all());
     }
 }
 

@@ -12,6 +12,15 @@ pub struct Targets<'a, I> {
     pub scale: f64,
 }
 
+/// Which rows belong to each row of a table.
+#[derive(Debug)]
+pub struct Groups<'a, I> {
+    /// Where the rows of each begin in `order`, and where those of the last end: one more than the table has.
+    pub starts: Slice<'a, I>,
+    /// All rows, group after group.
+    pub order: Slice<'a, I>,
+}
+
 /// Texts of which one is to be chosen, by the ln p of their pieces.
 #[derive(Debug)]
 pub struct Choices<'a, I> {

@@ -24,7 +24,7 @@ pub(crate) mod product;
 mod slice;
 
 pub use arguments::{
-    Attention, AttentionGradients, AttentionResults, Choices, Lstm, OptimiserStep, RmsNorm,
+    Attention, AttentionGradients, AttentionResults, Choices, Groups, Lstm, OptimiserStep, RmsNorm,
     Rotation, Targets, Trace,
 };
 pub use cpu::Cpu;

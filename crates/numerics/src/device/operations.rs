@@ -5,7 +5,7 @@
 
 use super::{
     Attention, AttentionGradients, AttentionResults, Choices, Device, DeviceMatrix,
-    DeviceMatrixMut, Halves, Indices, Lstm, OptimiserStep, Reals, RmsNorm, Rotation, Slice,
+    DeviceMatrixMut, Groups, Halves, Indices, Lstm, OptimiserStep, Reals, RmsNorm, Rotation, Slice,
     SliceMut, Targets, Trace,
 };
 
@@ -87,6 +87,17 @@ pub trait Dense: Device {
         &self,
         table: SliceMut<'_, Reals<Self>>,
         rows: Slice<'_, Indices<Self>>,
+        from: Slice<'_, Reals<Self>>,
+    );
+
+    /// The same in the same order on every device: to each row of the table are added those of its group.
+    ///
+    /// # Shapes
+    /// `order` n, `from` n × dim, `table` any × dim.
+    fn add_groups_of_rows(
+        &self,
+        table: SliceMut<'_, Reals<Self>>,
+        groups: Groups<'_, Indices<Self>>,
         from: Slice<'_, Reals<Self>>,
     );
 

@@ -20,8 +20,8 @@ use super::product;
 use super::slice::{one_by_one, shape_of_product};
 use super::{
     Accumulate, Array, Attention, AttentionGradients, AttentionResults, Choices, Dense, Device,
-    DeviceMatrix, DeviceMatrixMut, Element, Halve, Lstm, Optimise, OptimiserStep, Recurrent,
-    RmsNorm, Rotation, Slice, SliceMut, Softmax, Targets, Trace, Transformer,
+    DeviceMatrix, DeviceMatrixMut, Element, Groups, Halve, Lstm, Optimise, OptimiserStep,
+    Recurrent, RmsNorm, Rotation, Slice, SliceMut, Softmax, Targets, Trace, Transformer,
 };
 use crate::sparse::pages::Pages;
 use crate::{Error, Real, Result};
@@ -150,6 +150,15 @@ impl<R: Real> Dense for Cpu<R> {
         from: Slice<'_, Pages<R>>,
     ) {
         rows::scatter_add(table.get(), rows.get(), from.get());
+    }
+
+    fn add_groups_of_rows(
+        &self,
+        table: SliceMut<'_, Pages<R>>,
+        Groups { starts, order }: Groups<'_, Pages<u32>>,
+        from: Slice<'_, Pages<R>>,
+    ) {
+        rows::add_groups(table.get(), (starts.get(), order.get()), from.get());
     }
 
     fn sum_rows(&self, into: SliceMut<'_, Pages<R>>, beta: f64, from: DeviceMatrix<'_, Pages<R>>) {

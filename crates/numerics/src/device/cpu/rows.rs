@@ -43,6 +43,16 @@ pub fn copy<R: Real>(into: &mut [R], from: &[R], [layout, other]: [Layout; 2]) {
     }
 }
 
+pub fn add_groups<R: Real>(table: &mut [R], (starts, order): (&[u32], &[u32]), from: &[R]) {
+    let dim = from.len() / order.len().max(1);
+    for_each_row(table, dim, |into, row| {
+        for &which in &order[starts[row] as usize..starts[row + 1] as usize] {
+            let from = &from[which as usize * dim..][..dim];
+            into.iter_mut().zip(from).for_each(|(into, &x)| *into += x);
+        }
+    });
+}
+
 pub fn sum<R: Real>(into: &mut [R], keep: R, from: &[R], row_stride: usize) {
     /// Columns that are summed together: their sums stay in the nearest cache.
     const WIDTH: usize = 1024;

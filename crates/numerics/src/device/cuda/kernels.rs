@@ -157,6 +157,9 @@ kernels! {
     ScatterAddRows = scatter_add_rows {
         table: Out<f32>, rows: In<u32>, from: In<f32>, dim: i32, n: i64,
     }
+    AddGroupsOfRows = add_groups_of_rows {
+        table: Out<f32>, starts: In<u32>, order: In<u32>, from: In<f32>, dim: i32,
+    }
     Scale = scale { values: Out<f32>, beta: f32, n: i64 }
     SumRows = sum_rows {
         into: Out<f32>, from: In<f32>, columns: i32, row_stride: i32, rows: i32, height: i32,

@@ -5,7 +5,7 @@ use super::kernels::{self, In, Out, THREADS, launch};
 use super::{Cuda, CudaArray, lstm, product};
 use crate::device::slice::one_by_one;
 use crate::device::{
-    Accumulate, Array as _, Choices, Dense, DeviceMatrix, DeviceMatrixMut, Lstm, Optimise,
+    Accumulate, Array as _, Choices, Dense, DeviceMatrix, DeviceMatrixMut, Groups, Lstm, Optimise,
     OptimiserStep, Recurrent, Slice, SliceMut, Softmax, StepSettings, Targets, Trace, bf16,
 };
 
@@ -106,6 +106,21 @@ impl Dense for Cuda {
         let (len, dim) = (from.len, dim_of_table(table.len, from.len, rows.len));
         let (table, rows, from, n) = (table.into(), rows.into(), from.into(), len as i64);
         self.each(len, &kernels::ScatterAddRows { table, rows, from, dim, n });
+    }
+
+    fn add_groups_of_rows(
+        &self,
+        table: SliceMut<'_, Reals>,
+        Groups { starts, order }: Groups<'_, Indices>,
+        from: Slice<'_, Reals>,
+    ) {
+        let dim = row_length(from.len, order.len);
+        let rows = starts.len - 1;
+        assert_eq!(rows * dim, table.len, "a group for each row of the table");
+        let (starts, order) = (starts.into(), order.into());
+        let (table, from, dim) = (table.into(), from.into(), dim as i32);
+        let kernel = kernels::AddGroupsOfRows { table, starts, order, from, dim };
+        launch(&self.gpu, [rows, 1], THREADS, &kernel);
     }
 
     fn sum_rows(&self, into: SliceMut<'_, Reals>, beta: f64, from: DeviceMatrix<'_, Reals>) {

@@ -99,6 +99,19 @@ extern "C" __global__ void scatter_add_rows(float* table, const word* rows, cons
     EACH(i, n) atomicAdd(table + (size)rows[i / dim] * dim + i % dim, from[i]);
 }
 
+// A block has a row of the table; rows are asked for several at a time and added in order.
+extern "C" __global__ void add_groups_of_rows(
+    float* table, const word* starts, const word* order, const float* from, int dim) {
+    word first = starts[blockIdx.x], end = starts[blockIdx.x + 1];
+    if (first == end) return;
+    for (int i = threadIdx.x; i < dim; i += blockDim.x) {
+        float sum = table[(size)blockIdx.x * dim + i];
+#pragma unroll 8
+        for (word j = first; j < end; j++) sum += from[(size)order[j] * dim + i];
+        table[(size)blockIdx.x * dim + i] = sum;
+    }
+}
+
 extern "C" __global__ void scale(float* values, float beta, size n) {
     EACH(i, n) values[i] = beta == 0.f ? 0.f : beta * values[i];
 }
