@@ -438,6 +438,11 @@ mod tests {
         };
         let missing = ReaderOptions { text: vec![place.path().join("no.txt")], ..options([]) };
         assert!(train(Some(&set), &missing).contains("no.txt: "));
+        let list = place.path().join("books.list");
+        fs::write(&list, "# the second is not there\nbooks.list\n\nfar/no.txt\n").unwrap();
+        let missing = ReaderOptions { text: vec![list], ..options([]) };
+        assert!(train(Some(&set), &missing).contains("far/no.txt: "));
+        assert!(!checkpoints_of(&output).unwrap().exists());
         assert!(train(None, &options([])).contains("no training to resume"));
         let prepare = ReaderOptions { stop_after: Some(0.0), ..options([]) };
         train_reader(&output, Some(&set), &prepare, &|_| ()).unwrap();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use expect_test::{Expect, expect};
-use goldilocks_transformer::Checkpoint;
+use goldilocks_transformer::{Checkpoint, Files, NumberFormat, export};
 use tempfile::TempDir;
 
 /// A copy of a tiny checkpoint.
@@ -138,6 +138,34 @@ fn weights_that_do_not_fit_are_named() {
         DIR/model.safetensors.index.json: damaged checkpoint: expected the name of a file, found `../model.safetensors`
         DIR/model.safetensors.index.json: damaged checkpoint: missing field `weight_map` at line 29 column 1
         DIR: tensor `lm_head.bias`: it is missing
+    "#]];
+    expected.assert_eq(&(said.join("\n") + "\n"));
+}
+
+/// Whole numbers mean nothing without the scale of their row.
+#[test]
+fn eight_bits_without_their_scales_are_refused() {
+    let without = |from: &str, to: &str| {
+        refused("qwen3", |folder| {
+            for (name, bytes) in export(Files::Folder(folder), NumberFormat::Int8).unwrap() {
+                fs::write(folder.join(name), bytes).unwrap();
+            }
+            assert!(Checkpoint::open(folder).is_ok());
+            let path = folder.join("model.safetensors");
+            let mut bytes = fs::read(&path).unwrap();
+            let place = bytes.windows(from.len()).position(|part| part == from.as_bytes()).unwrap();
+            bytes[place..place + from.len()].copy_from_slice(to.as_bytes());
+            fs::write(path, bytes).unwrap();
+        })
+    };
+    let scale = "model.layers.1.mlp.up_proj.weight_scale";
+    let said = [
+        without(scale, &scale.replace("_scale", "_spare")),
+        without("\"F32\",\"shape\":[40]", "\"I32\",\"shape\":[40]"),
+    ];
+    let expected: Expect = expect![[r#"
+        DIR/model.safetensors: tensor `model.layers.1.mlp.up_proj.weight`: expected 40 scales of its rows, as F32
+        DIR/model.safetensors: tensor `model.layers.0.mlp.gate_proj.weight`: expected 40 scales of its rows, as F32
     "#]];
     expected.assert_eq(&(said.join("\n") + "\n"));
 }

@@ -207,6 +207,58 @@ fn killed_answers_are_kept_and_resumed() {
     assert!(read("killed.jsonl") == read("whole.jsonl"), "the answers differ");
 }
 
+/// A training that writes a checkpoint after each step is killed after random numbers of them, and while its text is
+/// prepared.
+#[test]
+fn a_killed_training_of_a_reader_resumes_and_ends_with_the_same_bytes() {
+    let folder = TempDir::new().unwrap();
+    let run = |line: &str| {
+        let said = goldilocks(folder.path(), &line.split(' ').collect::<Vec<_>>());
+        assert!(said.starts_with("exit 0\n"), "{said}");
+    };
+    run("build -o set");
+    let settings = [
+        "pieces=400 layers=1 width=16 heads=1 head_dim=16 feed_forward=16 length=64 rows=2 steps=30",
+        "tune_length=1024 tune_rows=1 tune_steps=8 valid=4",
+    ];
+    let settings: String =
+        settings.iter().flat_map(|line| line.split(' ')).map(|it| format!(" --set {it}")).collect();
+    let train = |output: &str| {
+        format!("train reader set -o {output} --device cpu --save-every 0{settings}")
+    };
+    run(&train("whole"));
+    let working = folder.path().join(".killed.checkpoints");
+    let written = || {
+        let checkpoint = fs::metadata(working.join("checkpoint.safetensors"));
+        checkpoint.and_then(|file| file.modified()).ok()
+    };
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let (mut n_early, mut n_later) = (0, 0);
+    for kill in 0..8 {
+        let (mut before, mut n_left) = (written(), random.random_range(1..8));
+        let hit = killed_when(folder.path(), &train("killed"), || {
+            if kill < 2 {
+                // Once there is anything, while the text or the pieces are made.
+                return working.exists();
+            }
+            let now = written();
+            n_left -= i32::from(now != before);
+            before = now;
+            n_left == 0
+        });
+        let n_kills = if kill < 2 { &mut n_early } else { &mut n_later };
+        *n_kills += usize::from(hit);
+    }
+    assert!(n_early > 0 && n_later > 1, "{n_early} and {n_later} kills hit a training");
+    if !folder.path().join("killed").exists() {
+        run(&train("killed"));
+    }
+    assert!(!working.exists());
+    let [whole, killed] = ["whole", "killed"].map(|name| contents(&folder.path().join(name)));
+    assert_eq!(whole.len(), 6, "{:?}", whole.keys());
+    assert!(whole == killed, "the readers differ");
+}
+
 #[test]
 fn a_second_run_has_nothing_to_do() {
     let folder = TempDir::new().unwrap();
