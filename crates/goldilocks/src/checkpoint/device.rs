@@ -18,6 +18,9 @@ use transformer::{Checkpoint, Parts, Reader};
 use super::model::CheckpointModel;
 use super::texts::{Texts, count_cut, groups, read_group};
 
+/// Numbers of a head that a GPU computes with, at most.
+const WIDEST_HEAD: usize = 128;
+
 /// A network on a device.
 pub(super) struct DeviceModel {
     /// The same on the processor.
@@ -39,6 +42,11 @@ impl DeviceModel {
     ) -> models::Result<Self> {
         let parts = Parts::of(&cpu.checkpoint, ROW);
         let (width, heads, head_dim) = (parts.width, parts.n_heads, parts.head_dim);
+        if compute.gpu().is_some() && head_dim > WIDEST_HEAD {
+            let reason =
+                format!("heads of the network have {head_dim} numbers: at most {WIDEST_HEAD}");
+            return Err(numerics::Error::NoDevice { reason }.into());
+        }
         let config = DecoderConfig {
             n_pieces: parts.n_tokens,
             layers: parts.n_layers,
