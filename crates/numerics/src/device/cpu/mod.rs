@@ -4,6 +4,7 @@ mod attention;
 mod choices;
 mod elementwise;
 mod faults;
+mod halves;
 mod lstm;
 mod optimise;
 mod rotary;
@@ -19,9 +20,8 @@ use rayon::prelude::*;
 use super::product;
 use super::slice::{one_by_one, shape_of_product};
 use super::{
-    Accumulate, Array, Attention, AttentionGradients, AttentionResults, Choices, Dense, Device,
-    DeviceMatrix, DeviceMatrixMut, Element, Groups, Halve, Lstm, Optimise, OptimiserStep,
-    Recurrent, RmsNorm, Rotation, Slice, SliceMut, Softmax, Targets, Trace, Transformer,
+    Accumulate, Array, Choices, Dense, Device, DeviceMatrix, DeviceMatrixMut, Element, Groups,
+    Lstm, Optimise, OptimiserStep, Recurrent, Slice, SliceMut, Softmax, Targets, Trace,
 };
 use crate::sparse::pages::Pages;
 use crate::{Error, Real, Result};
@@ -285,130 +285,6 @@ impl<R: Real> Recurrent for Cpu<R> {
     }
 }
 
-impl<R: Real> Halve for Cpu<R> {
-    fn narrow(&self, into: SliceMut<'_, Pages<R>>, from: Slice<'_, Pages<R>>) {
-        self.copy(into, from);
-    }
-
-    fn widen(&self, into: SliceMut<'_, Pages<R>>, from: Slice<'_, Pages<R>>) {
-        self.copy(into, from);
-    }
-
-    fn multiply_halves(
-        &self,
-        into: DeviceMatrixMut<'_, Pages<R>>,
-        accumulate: Accumulate,
-        left: DeviceMatrix<'_, Pages<R>>,
-        right: DeviceMatrix<'_, Pages<R>>,
-    ) {
-        self.multiply(into, accumulate, left, right);
-    }
-
-    fn multiply_into_halves(
-        &self,
-        into: DeviceMatrixMut<'_, Pages<R>>,
-        accumulate: Accumulate,
-        left: DeviceMatrix<'_, Pages<R>>,
-        right: DeviceMatrix<'_, Pages<R>>,
-    ) {
-        self.multiply(into, accumulate, left, right);
-    }
-
-    fn dropout_of_halves(
-        &self,
-        values: SliceMut<'_, Pages<R>>,
-        probability: f64,
-        key: Slice<'_, Pages<u32>>,
-        layer: u32,
-    ) {
-        self.dropout(values, probability, key, layer);
-    }
-}
-
-impl<R: Real> Transformer for Cpu<R> {
-    fn rms_norm(
-        &self,
-        into: SliceMut<'_, Pages<R>>,
-        copy: Option<SliceMut<'_, Pages<R>>>,
-        norm: RmsNorm<'_, Pages<R>>,
-    ) {
-        norm.check(into.len);
-        if let Some(copy) = copy {
-            self.copy(copy, norm.from);
-        }
-        transformer::rms_norm(into.get(), norm.from.get(), norm.scale.get());
-    }
-
-    fn rms_norm_backward(
-        &self,
-        (into, rounded): (SliceMut<'_, Pages<R>>, SliceMut<'_, Pages<R>>),
-        scale: SliceMut<'_, Pages<R>>,
-        norm: RmsNorm<'_, Pages<R>>,
-        gradient: Slice<'_, Pages<R>>,
-    ) {
-        norm.check(into.len);
-        let (into, from) = (into.get(), (norm.from.get(), norm.scale.get()));
-        transformer::rms_norm_backward(into, scale.get(), from, gradient.get());
-        rounded.get().copy_from_slice(into);
-    }
-
-    fn rotate(&self, into: SliceMut<'_, Pages<R>>, rotation: Rotation<'_, Pages<R>, Pages<R>>) {
-        rotation.check(into.len);
-        rotary::rotate(into.get(), rotary::Inputs::of(rotation));
-    }
-
-    fn rotate_backward(
-        &self,
-        into: SliceMut<'_, Pages<R>>,
-        scales: Option<SliceMut<'_, Pages<R>>>,
-        rotation: Rotation<'_, Pages<R>, Pages<R>>,
-        gradient: Slice<'_, Pages<R>>,
-    ) {
-        rotation.check(gradient.len);
-        let inputs = rotary::Inputs::of(rotation);
-        let scales = scales.map(SliceMut::get);
-        rotary::rotate_backward(into.get(), scales, inputs, gradient.get());
-    }
-
-    fn attention(
-        &self,
-        read: SliceMut<'_, Pages<R>>,
-        log_sums: SliceMut<'_, Pages<R>>,
-        attention: Attention<'_, Pages<R>, Pages<u32>>,
-    ) {
-        let (inputs, shape) = attention_of(attention, read.len, log_sums.len);
-        attention::attention(read.get(), log_sums.get(), inputs, shape);
-    }
-
-    fn attention_backward(
-        &self,
-        into: AttentionGradients<'_, Pages<R>, Pages<R>>,
-        attention: Attention<'_, Pages<R>, Pages<u32>>,
-        results: AttentionResults<'_, Pages<R>, Pages<R>>,
-    ) {
-        let (inputs, shape) = attention_of(attention, results.read.len, results.log_sums.len);
-        assert_eq!(into.values.layout, attention.values.layout, "values");
-        let into = (into.queries_and_keys.get(), into.values.slice.get());
-        attention::attention_backward(into, inputs, results.gradient.get(), shape);
-    }
-
-    fn swiglu(&self, into: SliceMut<'_, Pages<R>>, from: Slice<'_, Pages<R>>, columns: usize) {
-        assert_eq!(from.len, 2 * into.len, "a gate for each number");
-        transformer::swiglu(into.get(), from.get(), columns);
-    }
-
-    fn swiglu_backward(
-        &self,
-        into: SliceMut<'_, Pages<R>>,
-        from: Slice<'_, Pages<R>>,
-        gradient: Slice<'_, Pages<R>>,
-        columns: usize,
-    ) {
-        assert_eq!((into.len, from.len), (2 * gradient.len, 2 * gradient.len), "a gate for each");
-        transformer::swiglu_backward(into.get(), from.get(), gradient.get(), columns);
-    }
-}
-
 impl<R: Real> Optimise for Cpu<R> {
     fn sum_of_squares(&self, into: SliceMut<'_, Pages<R>>, from: Slice<'_, Pages<R>>) {
         into.get()[0] = R::from_f64(optimise::sum_of_squares(from.get()));
@@ -431,20 +307,6 @@ impl<R: Real> Optimise for Cpu<R> {
         let (gradient, settings) = (step.gradient.get(), step.settings.get());
         optimise::adam_step(step.values.get(), moments.get(), gradient, settings);
     }
-}
-
-/// What attention reads, and its checked shape.
-fn attention_of<'a, R: Real>(
-    attention: Attention<'a, Pages<R>, Pages<u32>>,
-    read: usize,
-    log_sums: usize,
-) -> (attention::Inputs<'a, R>, attention::Shape) {
-    let [_, dim] = attention.check(read, log_sums);
-    let Attention { queries_and_keys, values, length, heads, bounds } = attention;
-    let shape = attention::Shape { length, heads, dim, stride: values.layout.row_stride };
-    let (queries_and_keys, values) = (queries_and_keys.get(), values.slice.get());
-    let bounds = bounds.map_or(&[][..], |bounds| bounds.get());
-    (attention::Inputs { queries_and_keys, values, bounds }, shape)
 }
 
 /// Numbers that a thread takes at a time where they don't depend on each other.

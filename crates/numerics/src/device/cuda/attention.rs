@@ -8,7 +8,7 @@ type Reals = CudaArray<f32>;
 type Halves = CudaArray<bf16>;
 type Indices = CudaArray<u32>;
 
-/// Threads per block: `ATTENTION_THREADS` of `kernels/attention.cu`.
+/// Threads per block: `ATTENTION_THREADS` of `kernels/attention_tiles.cu`.
 const THREADS: usize = 128;
 /// Places that a block has: `TILE`.
 const TILE: usize = 64;

@@ -10,11 +10,12 @@ use super::{CudaArray, Slice, SliceMut};
 use crate::device::{Element, bf16};
 
 /// The source of the kernels, in the order in which it is compiled: a file uses what those before it define.
-pub const SOURCES: [&str; 6] = [
+pub const SOURCES: [&str; 7] = [
     include_str!("kernels/elementwise.cu"),
     include_str!("kernels/lstm.cu"),
     include_str!("kernels/halves.cu"),
     include_str!("kernels/transformer.cu"),
+    include_str!("kernels/attention_tiles.cu"),
     include_str!("kernels/attention.cu"),
     include_str!("kernels/optimise.cu"),
 ];

@@ -11,6 +11,7 @@ mod kernels;
 mod lstm;
 mod operations;
 mod product;
+mod softmax;
 mod transformer;
 
 use std::fmt;
