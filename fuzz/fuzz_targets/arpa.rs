@@ -9,10 +9,10 @@ use ngram::{Model, Table};
 
 fuzz_target!(|input: &[u8]| {
     if let Ok(table) = Table::from_arpa(input, Path::new("m.arpa")) {
-        let model = Model::new(&table, false);
+        let model = Model::new(&table, false).unwrap();
         model.log_probs(["the", "bear", "slept"]);
         let again = model.to_table().expect("what was written is read");
         assert_eq!(again.levels(), table.levels());
-        Model::new(&table, true);
+        Model::new(&table, true).unwrap();
     }
 });

@@ -46,7 +46,7 @@ pub fn estimate(path: &Path, options: &EstimateOptions, reporter: &dyn Reporter)
             let sorted = text.sort(options.ngrams.order)?;
             let estimate = ngram::estimate(&sorted, &options.ngrams)?;
             drop(sorted);
-            Ok::<_, Error>((Model::new(&estimate.table, options.quantise), estimate.fallbacks))
+            Ok::<_, Error>((Model::new(&estimate.table, options.quantise)?, estimate.fallbacks))
         })?,
         Some(on_disk) => estimate_on_disk(path, on_disk, options, reporter)?,
     };
@@ -313,7 +313,7 @@ mod tests {
         let [text, file] = ["text", "arpa"].map(|name| folder.path().join(name));
         fs::write(&text, "bear soup wolf\n_BOOK_TITLE_ : x\nsoup\n").unwrap();
         fs::write(&file, arpa).unwrap();
-        let model = Model::new(&ngram::read_arpa(&file).unwrap(), false);
+        let model = Model::new(&ngram::read_arpa(&file).unwrap(), false).unwrap();
         let found = Perplexity::of(&model, &text).unwrap();
         assert_eq!((found.sentences, found.words, found.unknown_words), (2, 4, 1));
         assert!((found.perplexity - 4.0).abs() < 1e-4, "{}", found.perplexity);

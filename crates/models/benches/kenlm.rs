@@ -111,7 +111,7 @@ impl Files {
         }
         let options = Options::default();
         let table = estimate(&text.sort(options.order)?, &options)?.table;
-        Ok(Model::new(&table, false).write(&self.ours)?)
+        Ok(Model::new(&table, false)?.write(&self.ours)?)
     }
 
     fn estimate_on_disk(&self, folder: &Path) -> Result<()> {

@@ -348,7 +348,7 @@ ngram 2=2
 
     #[test]
     fn scores_are_probability_plus_backoff() {
-        let model = Model::new(&read(SOUND).unwrap(), false);
+        let model = Model::new(&read(SOUND).unwrap(), false).unwrap();
         let log10 = |words: &str| -> Vec<f32> {
             model.log_probs(words.split(' ')).iter().map(|log_prob| log_prob * LOG10_E).collect()
         };

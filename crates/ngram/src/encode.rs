@@ -8,16 +8,20 @@ use crate::packed::Writer;
 use crate::quantise::{self, codebook, nearest};
 use crate::slots::{Placement, Spread};
 use crate::table::{Level, Table};
+use crate::{Error, Result};
 
 /// The bytes of the model file.
-pub(crate) fn encode(table: &Table, quantise: bool) -> Vec<u8> {
+///
+/// # Errors
+/// [`Error::TooManyGrams`], if there are more of a length than numbers of slots.
+pub(crate) fn encode(table: &Table, quantise: bool) -> Result<Vec<u8>> {
     let bits = if quantise { quantise::BITS } else { 32 };
     let Table { vocabulary, levels } = table;
     let placed = place(levels);
     let longer: Vec<(usize, u32)> =
         placed[1..].iter().map(|grams| (grams.order.len(), grams.reach)).collect();
     let layout = Layout::new(vocabulary.len(), vocabulary.n_bytes(), &longer, bits)
-        .expect("a table fits into memory");
+        .ok_or_else(|| too_many(levels))?;
     let levels: Vec<(Vec<u8>, Vec<u8>)> = layout
         .levels
         .par_iter()
@@ -34,7 +38,13 @@ pub(crate) fn encode(table: &Table, quantise: bool) -> Vec<u8> {
     levels.into_iter().for_each(|(_, grams)| bytes.extend(grams));
     let sum = body_checksum(&bytes[HEADER..]);
     bytes[..HEADER].copy_from_slice(&header(&layout, bits, sum));
-    bytes
+    Ok(bytes)
+}
+
+/// The length with the most n-grams.
+fn too_many(levels: &[Level]) -> Error {
+    let length = (1..).zip(levels).max_by_key(|(_, level)| level.log_probs.len());
+    Error::TooManyGrams { length: length.map_or(1, |(length, _)| length) }
 }
 
 /// The section of the words.

@@ -253,7 +253,8 @@ mod tests {
         let mut text = Text::default();
         text.push(["bear"]).unwrap();
         let sound =
-            encode(&estimate(&text.sort(5).unwrap(), &Options::default()).unwrap().table, false);
+            encode(&estimate(&text.sort(5).unwrap(), &Options::default()).unwrap().table, false)
+                .unwrap();
         assert!(Layout::read(Path::new("m"), &sound).is_ok());
         // Order, bits of a value, bytes in all, words, bytes of text, bigrams.
         for offset in [20, 24, 32, 40, 48, 56] {

@@ -18,7 +18,7 @@
 //! text.push("the bear ate the soup".split(' '))?;
 //! text.push("the bear slept".split(' '))?;
 //! let estimate = estimate(&text.sort(3)?, &Options { order: 3, ..Options::default() })?;
-//! let model = Model::new(&estimate.table, false);
+//! let model = Model::new(&estimate.table, false)?;
 //! let score = |words: &str| model.log_probs(words.split(' ')).iter().sum::<f32>();
 //! assert!(score("the bear ate the soup") > score("the soup ate the bear"));
 //! # Ok::<(), goldilocks_ngram::Error>(())

@@ -63,8 +63,11 @@ impl State {
 
 impl Model {
     /// Makes a model in memory; `quantise` keeps 256 different probabilities and backoffs per length.
-    pub fn new(table: &Table, quantise: bool) -> Self {
-        Self::from_bytes(encode(table, quantise), Path::new("")).expect("what was written is read")
+    ///
+    /// # Errors
+    /// [`Error::TooManyGrams`], if there are more of a length than numbers of slots.
+    pub fn new(table: &Table, quantise: bool) -> Result<Self> {
+        Self::from_bytes(encode(table, quantise)?, Path::new(""))
     }
 
     /// Maps a file that [`Self::write`] wrote. Only its header is read and checked.
@@ -408,7 +411,7 @@ mod tests {
         fn probabilities_are_those_by_definition(
             sentences in sentences(), history in history(), order in 1..=MAX_ORDER,
         ) {
-            let model = Model::new(&table(&sentences, order, 0), false);
+            let model = Model::new(&table(&sentences, order, 0), false).unwrap();
             let naive = NaiveModel::new(&sentences, order);
             for word in naive.words() {
                 let (ours, expected) = (probability(&model, &history, word), naive.probability(&history, word));
@@ -420,7 +423,7 @@ mod tests {
         fn probabilities_sum_to_one_after_any_history(
             sentences in sentences(), history in history(), order in 1..=MAX_ORDER, at_most in 0u32..3,
         ) {
-            let model = Model::new(&table(&sentences, order, at_most), false);
+            let model = Model::new(&table(&sentences, order, at_most), false).unwrap();
             let words = NaiveModel::new(&sentences, order);
             let sum: f64 = words.words().iter().map(|word| probability(&model, &history, word)).sum();
             prop_assert!((sum - 1.0).abs() < 1e-5, "{sum}");
@@ -430,7 +433,7 @@ mod tests {
         fn a_sentence_is_scored_as_its_words_one_after_the_other(
             sentences in sentences(), scored in sentences(), order in 1..=MAX_ORDER, at_most in 0u32..3,
         ) {
-            let model = Model::new(&table(&sentences, order, at_most), false);
+            let model = Model::new(&table(&sentences, order, at_most), false).unwrap();
             let mut scorer = SentenceScorer::new(&model);
             for sentence in &scored {
                 let words = sentence.iter().map(|&word| model.token(word)).chain([END]);
@@ -449,7 +452,7 @@ mod tests {
             sentences in sentences(), order in 1..=MAX_ORDER, at_most in 0u32..3,
         ) {
             let table = table(&sentences, order, at_most);
-            let again = Model::new(&table, false).to_table().unwrap();
+            let again = Model::new(&table, false).unwrap().to_table().unwrap();
             prop_assert_eq!(&again.levels, &table.levels);
             prop_assert!(again.vocabulary.iter().eq(table.vocabulary.iter()));
         }
@@ -458,7 +461,7 @@ mod tests {
         fn changed_bytes_are_found_and_never_read_out_of_bounds(
             sentences in sentences(), order in 1..=MAX_ORDER, quantise: bool, at: prop::sample::Index, to: u8,
         ) {
-            let model = Model::new(&table(&sentences, order, 0), quantise);
+            let model = Model::new(&table(&sentences, order, 0), quantise).unwrap();
             let mut bytes = model.bytes.to_vec();
             let at = at.index(bytes.len());
             prop_assume!(bytes[at] != to);
@@ -473,7 +476,8 @@ mod tests {
     #[test]
     fn a_quantised_model_is_near_and_smaller() {
         let table = table(&tale(), 3, 0);
-        let (plain, quantised) = (Model::new(&table, false), Model::new(&table, true));
+        let (plain, quantised) =
+            (Model::new(&table, false).unwrap(), Model::new(&table, true).unwrap());
         // So few values are kept exactly.
         let sentence = || "the bear ate soup".split(' ');
         assert_eq!(plain.log_probs(sentence()), quantised.log_probs(sentence()));
@@ -489,13 +493,13 @@ mod tests {
     fn a_mapped_file_answers_like_memory_even_after_it_was_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ngrams.bin");
-        let model = Model::new(&table(&tale(), 4, 0), false);
+        let model = Model::new(&table(&tale(), 4, 0), false).unwrap();
         model.write(&path).unwrap();
         let mapped = Model::open(&path).unwrap();
         mapped.check().unwrap();
         let sentence = || "who slept ?".split(' ');
         assert_eq!(mapped.log_probs(sentence()), model.log_probs(sentence()));
-        Model::new(&table(&tale(), 1, 0), true).write(&path).unwrap();
+        Model::new(&table(&tale(), 1, 0), true).unwrap().write(&path).unwrap();
         assert_eq!(mapped.log_probs(sentence()), model.log_probs(sentence()));
         assert_eq!(Model::open(&path).unwrap().order(), 1);
     }
@@ -504,7 +508,7 @@ mod tests {
     fn every_corruption_of_a_file_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ngrams.bin");
-        let sound = Model::new(&table(&tale(), 3, 0), false).bytes.to_vec();
+        let sound = Model::new(&table(&tale(), 3, 0), false).unwrap().bytes.to_vec();
         let message = |bytes: &[u8], expected: &Expect| {
             fs::write(&path, bytes).unwrap();
             let error = Model::open(&path).and_then(|model| model.check()).unwrap_err();
@@ -590,7 +594,7 @@ mod tests {
     fn odd_texts_make_models() {
         let long = "x".repeat(10_000_000);
         for sentences in [vec![vec!["bear"]], vec![vec![]], vec![vec![long.as_str()]]] {
-            let model = Model::new(&table(&sentences, 5, 0), false);
+            let model = Model::new(&table(&sentences, 5, 0), false).unwrap();
             assert!(model.log_probs(["bear"]).iter().all(|log_prob| log_prob.is_finite()));
         }
         let nothing =

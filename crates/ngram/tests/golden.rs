@@ -21,7 +21,7 @@ fn estimated(options: &Options, quantise: bool) -> Model {
     for line in fs::read_to_string(golden("text.txt")).unwrap().lines() {
         text.push(line.split(' ')).unwrap();
     }
-    Model::new(&estimate(&text.sort(5).unwrap(), options).unwrap().table, quantise)
+    Model::new(&estimate(&text.sort(5).unwrap(), options).unwrap().table, quantise).unwrap()
 }
 
 fn check(name: &str, options: &Options, quantise: bool, scores: &Expect) {

@@ -164,7 +164,7 @@ pub fn run(options: Options) -> Result<()> {
         Action::Import { arpa, output } => {
             models::check_place(&output.folder, output.force).map_err(Error::from)?;
             let table = ngram::read_arpa(&stdio::input(arpa, "arpa")?).map_err(Error::from)?;
-            output.write(Model::new(&table, output.quantise), NgramSource::Arpa(arpa))
+            output.write(Model::new(&table, output.quantise)?, NgramSource::Arpa(arpa))
         }
         Action::Check { model } => {
             let language = lm::open(model)?;

@@ -274,6 +274,7 @@ mod tests {
             &ngram::estimate(&text.sort(order).unwrap(), &options).unwrap().table,
             false,
         )
+        .unwrap()
     }
 
     fn scores(

@@ -74,7 +74,7 @@ pub(crate) fn train(
     let make = |order| -> Result<(ngram::Model, Vec<Fallback>)> {
         let pruning = Pruning { at_most: config.prune, ..Pruning::default() };
         let estimate = estimate(&sorted, &Options { order, pruning })?;
-        Ok((ngram::Model::new(&estimate.table, config.quantise), estimate.fallbacks))
+        Ok((ngram::Model::new(&estimate.table, config.quantise)?, estimate.fallbacks))
     };
     let (orders, chosen) = match config.order {
         Some(order) => (vec![], order),

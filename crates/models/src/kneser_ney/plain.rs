@@ -106,7 +106,7 @@ mod tests {
         sentences.iter().for_each(|words| text.push(words.split(' ')).unwrap());
         let options = ngram::Options { order, ..ngram::Options::default() };
         let table = ngram::estimate(&text.sort(order).unwrap(), &options).unwrap().table;
-        from_language_model(ngram::Model::new(&table, false)).0
+        from_language_model(ngram::Model::new(&table, false).unwrap()).0
     }
 
     const TALE: [&str; 4] =
@@ -125,7 +125,7 @@ mod tests {
             TALE.iter().for_each(|words| text.push(words.split(' ')).unwrap());
             let options = ngram::Options { order, ..ngram::Options::default() };
             let table = ngram::estimate(&text.sort(order).unwrap(), &options).unwrap().table;
-            let language = ngram::Model::new(&table, false);
+            let language = ngram::Model::new(&table, false).unwrap();
             let whole = |name: &str| {
                 let words = query.split(' ').map(|word| if word == questions::BLANK_WORD { name } else { word });
                 language.log_probs(words).iter().sum::<f32>()

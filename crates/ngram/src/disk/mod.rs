@@ -181,7 +181,7 @@ mod tests {
             }
             let in_memory = estimate(&text.sort(order).unwrap(), &options).unwrap();
             let on_disk = large.estimate(&options, quantise).unwrap();
-            prop_assert!(bytes(&Model::new(&in_memory.table, quantise)) == bytes(&on_disk.model));
+            prop_assert!(bytes(&Model::new(&in_memory.table, quantise).unwrap()) == bytes(&on_disk.model));
             prop_assert_eq!(in_memory.discounts, on_disk.discounts);
             prop_assert_eq!(in_memory.fallbacks, on_disk.fallbacks);
             prop_assert_eq!(folder.path().read_dir().unwrap().count(), 0);
