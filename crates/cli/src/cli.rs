@@ -82,7 +82,7 @@ Examples:
     #[command(after_help = "\
 Examples:
   goldilocks try alice.txt                              # the report is in alice-report
-  goldilocks try                                        # a tale of the program's own
+  goldilocks try                                        # one of the embedded tales
   goldilocks try alice.epub --models reader SmolLM2-135M -o alice")]
     Try(WithWork<try_book::Options>),
     /// Build questions from books

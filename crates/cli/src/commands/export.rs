@@ -18,7 +18,7 @@ pub struct Options {
     /// Folder to write
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// How numbers are written: `transformers` loads f32 and bf16; int8 is a quarter of f32's size, for this program
+    /// Number format: `transformers` loads f32 and bf16; only this program loads int8, a quarter of f32's size
     #[arg(long, value_name = "FORMAT", default_value = "f32", value_parser = numbers())]
     weights: NumberFormat,
     /// Overwrite an existing folder of this kind

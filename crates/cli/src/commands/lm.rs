@@ -45,7 +45,7 @@ Examples:
         /// Leave out n-grams of three words or more that occur at most COUNT times in the text
         #[arg(long, value_name = "COUNT", default_value_t = 0)]
         prune: u32,
-        /// Use at most this much memory, perhaps with K, M or G, and sort on disk: texts of any length, and the same
+        /// Use at most this much memory (K, M or G allowed) and sort on disk: texts of any length, and the same
         /// model; without it everything is held in memory, about 100 bytes a word
         #[arg(long, value_name = "BYTES", value_parser = args::bytes)]
         memory: Option<u64>,

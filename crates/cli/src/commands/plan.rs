@@ -24,7 +24,7 @@ pub struct Options {
     /// Folder of the set
     #[arg(short, long, value_name = "SET", default_value = "questions")]
     output: PathBuf,
-    /// The most bytes of books in a shard, perhaps with K, M or G
+    /// The most bytes of books in a shard (K, M or G allowed)
     #[arg(long, value_name = "BYTES", default_value = "32M", value_parser = args::bytes)]
     shard_bytes: u64,
     /// Keep at most as many questions of each class as the released CBT has, drawn when the shards are merged

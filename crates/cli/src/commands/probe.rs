@@ -17,13 +17,13 @@ pub struct ServerArgs {
     /// The model, where a server has several
     #[arg(long, value_name = "NAME")]
     named: Option<String>,
-    /// Questions to a server at the same time [default: what the server can]
+    /// Questions sent to a server at once [default: what it can take]
     #[arg(long, value_name = "N")]
     in_flight: Option<std::num::NonZeroUsize>,
-    /// Tokens that a server may count; needed beyond this machine
+    /// Most tokens a server may count; needed if it is remote
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u64>,
-    /// Longest wait for an answer of a server, in seconds
+    /// Longest wait for a server's answer, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     timeout: u64,
 }

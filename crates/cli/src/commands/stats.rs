@@ -32,7 +32,7 @@ pub struct Options {
     /// Count this shard alone of a planned set, for a later report; without a number, that of SLURM_ARRAY_TASK_ID
     #[arg(long, value_name = "N", conflicts_with_all = ["bucket", "json", "class", "splits"])]
     shard: Option<Option<usize>>,
-    /// When all shards are counted, compare the text and the questions of one part of all hashes, for a later report
+    /// Once all shards are counted, compare text and questions in one bucket of hashes, for a later report
     #[arg(long, value_name = "N", conflicts_with_all = ["json", "class", "splits"])]
     bucket: Option<Option<usize>>,
     /// Print JSON instead of text

@@ -54,13 +54,13 @@ struct ReaderArgs {
     /// Leave out further books that share text with validation or test books
     #[arg(help_heading = READER_OPTIONS, long)]
     skip_leaks: bool,
-    /// Stop after some minutes, to be resumed by the same command; 0: when all text is prepared
+    /// Stop after this long; the same command resumes; 0: once all text is prepared
     #[arg(help_heading = READER_OPTIONS, long, value_name = "MINUTES", value_parser = minutes)]
     stop_after: Option<f64>,
     /// Minutes from one checkpoint to the next
     #[arg(help_heading = READER_OPTIONS, long, value_name = "MINUTES", default_value = "5", value_parser = minutes)]
     save_every: f64,
-    /// Resume from what lies next to the output, without SET and further books
+    /// Resume from the files next to the output, without SET or --text
     #[arg(help_heading = READER_OPTIONS, long, conflicts_with = "set")]
     resume: bool,
 }

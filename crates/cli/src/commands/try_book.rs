@@ -13,11 +13,11 @@ use crate::progress::Progress;
 /// Options of `try`.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// A .txt, .html or .epub file [default: a tale of the program's own]
+    /// A .txt, .html or .epub file [default: one of the embedded tales]
     #[arg(value_name = "BOOK")]
     book: Option<PathBuf>,
-    /// Who answers besides the methods that need no training: folders that `goldilocks train` wrote, Transformers in
-    /// Hugging Face's layout [default: `reader-small`, where the program has it]
+    /// Models besides the methods that need no training: folders that `goldilocks train` wrote or Transformers in
+    /// Hugging Face's layout [default: `reader-small`, if the program has it]
     #[arg(long, value_name = "MODEL", num_args = 1..)]
     models: Vec<PathBuf>,
     /// Ask at most N questions of each class, drawn by the seed
