@@ -247,6 +247,22 @@ mod tests {
     }
 
     #[test]
+    fn best_sizes_are_written_once_within_their_panel_and_below_its_title() {
+        let labels = |rows: &[(&str, usize)]| -> Vec<String> {
+            let svg = curve(rows).unwrap().drawing().narrow[0].clone();
+            svg.split("class=\"peak-label\" ").skip(1).map(str::to_owned).collect()
+        };
+        // Both lines are best at the same size, with an interval up to the edge.
+        let once = labels(&[("positions/1", 0), ("positions/3", 4), ("bag/1", 0), ("bag/3", 4)]);
+        assert_eq!(once.len(), 1, "{once:?}");
+        assert!(once[0].contains("y=\"26.0\"") && once[0].contains(">b = 3<"), "{once:?}");
+        // The smallest size is at the left edge: its label stays within the panel.
+        let apart = labels(&[("positions/1", 0), ("positions/3", 2), ("bag/1", 4), ("bag/3", 0)]);
+        assert_eq!(apart.len(), 2, "{apart:?}");
+        assert!(apart.iter().any(|label| label.starts_with("x=\"53.0\"")), "{apart:?}");
+    }
+
+    #[test]
     fn one_size_is_no_curve() {
         assert!(curve(&[("positions/5", 1), ("none", 1)]).is_none());
     }

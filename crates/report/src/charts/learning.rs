@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::escape;
+use super::{Place, escape};
 use crate::{Epoch, Row, number};
 
 const WIDTH: f64 = 250.0;
@@ -14,7 +14,7 @@ const TOP: f64 = 8.0;
 /// A trained model and its two curves, the drawings as HTML.
 #[derive(Debug, serde::Serialize)]
 pub struct LearningCurve {
-    /// The label of the row.
+    /// The label of the row, as in the table.
     pub label: String,
     /// The last loss, the best validation, the epoch that was kept, in words.
     pub text: String,
@@ -25,10 +25,12 @@ pub struct LearningCurve {
 /// The learning curves of the rows that have one.
 pub fn learning_curves(rows: &[Row<'_>]) -> Vec<LearningCurve> {
     let curve = |(index, row): (usize, &Row<'_>)| {
+        let place = row.paper_row.as_deref().and_then(Place::from_id);
+        let label = place.map_or_else(|| row.label.clone(), Place::label);
         (!row.training.is_empty()).then(|| LearningCurve {
-            label: row.label.clone(),
             text: in_words(&row.training),
-            svg: draw(index, row),
+            svg: draw(index, &label, &row.training),
+            label,
         })
     };
     rows.iter().enumerate().filter_map(curve).collect()
@@ -73,9 +75,8 @@ fn in_words(training: &[Epoch]) -> String {
 }
 
 /// Each curve on a scale of its own, labelled at its end; the kept epoch is a line across.
-fn draw(index: usize, row: &Row<'_>) -> String {
-    let training = &row.training;
-    let (id, label) = (format!("training-{index}"), escape(&row.label));
+fn draw(index: usize, label: &str, training: &[Epoch]) -> String {
+    let (id, label) = (format!("training-{index}"), escape(label));
     let mut svg = format!(
         "<svg viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-labelledby=\"{id}-title {id}-description\">\
          <title id=\"{id}-title\">Training of {label}</title><desc id=\"{id}-description\">{}</desc>",
@@ -163,6 +164,9 @@ mod tests {
         assert!(curves[0].svg.contains("M10.0 12.0L98.0 70.7L186.0 100.0"), "{}", curves[0].svg);
         // Validation is best in the middle.
         assert!(curves[0].svg.contains("M10.0 100.0L98.0 12.0L186.0 56.0"), "{}", curves[0].svg);
+        // On the Goldilocks curve every row is one model; its place tells which.
+        rows[0].paper_row = Some("goldilocks/positions/5".to_owned());
+        assert_eq!(learning_curves(&rows)[0].label, "b = 5, positions");
     }
 
     #[test]

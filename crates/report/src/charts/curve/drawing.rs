@@ -129,6 +129,7 @@ impl Curve {
             for encoding in ENCODINGS {
                 self.line(&mut svg, panel, encoding, at);
             }
+            self.peaks(&mut svg, panel, at);
             svg.push_str("</g>");
         }
         svg
@@ -205,24 +206,17 @@ impl Curve {
     }
 
     fn line(&self, svg: &mut String, panel: &Panel, encoding: Encoding, frame: At) {
-        let mut points: Vec<&Point> =
-            panel.points.iter().filter(|point| point.place.encoding == encoding).collect();
-        points.sort_by_key(|point| point.place.size);
-        let shift = APART_LINES * (encoding as usize as f64 - 0.5);
-        let at = |point: &Point| {
-            (self.x(point.place.size, frame) + shift, self.y(point.accuracy.accuracy))
-        };
-        let sized = points.iter().filter(|point| point.place.size.is_some());
-        let path: Vec<String> =
-            sized.map(|point| at(point)).map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
+        let points = panel.points.iter().filter(|point| point.place.encoding == encoding);
+        let path = self.path(panel, encoding, frame);
+        let path: Vec<String> = path.iter().map(|[x, y]| format!("{x:.1} {y:.1}")).collect();
         let _ = write!(
             svg,
             "<g class=\"s{}\"><path class=\"curve\" d=\"M{}\"/>",
             encoding as usize,
             path.join("L")
         );
-        for point in &points {
-            let (x, y) = at(point);
+        for point in points {
+            let [x, y] = self.at(point, frame);
             let Accuracy { accuracy, low, high, n } = point.accuracy;
             let deviation =
                 point.deviation.map_or(String::new(), |d| format!(" ±{}", number::share(d)));
@@ -247,31 +241,65 @@ impl Curve {
             let _ = write!(svg, "{}</g>", shape(encoding.shape(), x, y));
         }
         svg.push_str("</g>");
-        if let Some(peak) = points.iter().find(|point| point.is_peak) {
-            self.peak(svg, panel, peak, at(peak));
+    }
+
+    fn at(&self, point: &Point, frame: At) -> [f64; 2] {
+        let shift = APART_LINES * (point.place.encoding as usize as f64 - 0.5);
+        [self.x(point.place.size, frame) + shift, self.y(point.accuracy.accuracy)]
+    }
+
+    /// The corners of a line, from the smallest size to the largest.
+    fn path(&self, panel: &Panel, encoding: Encoding, frame: At) -> Vec<[f64; 2]> {
+        let of_line =
+            |point: &&Point| point.place.encoding == encoding && point.place.size.is_some();
+        let mut points: Vec<&Point> = panel.points.iter().filter(of_line).collect();
+        points.sort_by_key(|point| point.place.size);
+        points.into_iter().map(|point| self.at(point, frame)).collect()
+    }
+
+    /// A ring around the best size of each line. The size is written above all that is drawn there, and that of the
+    /// lower line below, unless it is the same.
+    fn peaks(&self, svg: &mut String, panel: &Panel, frame: At) {
+        /// Half of the room of a label.
+        const HALF: f64 = 19.0;
+        let mut peaks: Vec<&Point> = panel.points.iter().filter(|point| point.is_peak).collect();
+        peaks.sort_by(|a, b| b.accuracy.accuracy.total_cmp(&a.accuracy.accuracy));
+        for peak in &peaks {
+            let [x, y] = self.at(peak, frame);
+            let _ = write!(svg, "<circle class=\"peak\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"6\"/>");
+        }
+        peaks.dedup_by_key(|peak| peak.place.size);
+        for (peak, is_higher) in peaks.into_iter().zip([true, false]) {
+            let Some(size) = peak.place.size else { continue };
+            let [x, _] = self.at(peak, frame);
+            let x = x.clamp(frame.left + HALF, frame.left + frame.width - HALF);
+            let [highest, lowest] = self.reach(panel, frame, [x - HALF, x + HALF]);
+            let y = if is_higher {
+                (highest - 6.0).max(TOP - 4.0)
+            } else {
+                (lowest + 15.0).min(TOP + HEIGHT - 4.0)
+            };
+            let _ = write!(
+                svg,
+                "<text class=\"peak-label\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">b = {size}</text>"
+            );
         }
     }
 
-    /// A ring and the size: above the interval of the higher of the two lines, below that of the lower, and at the side
-    /// where that would leave the panel.
-    fn peak(&self, svg: &mut String, panel: &Panel, peak: &Point, (x, y): (f64, f64)) {
-        let others =
-            panel.points.iter().filter(|p| p.is_peak && p.place.encoding != peak.place.encoding);
-        let is_higher =
-            others.into_iter().all(|other| other.accuracy.accuracy <= peak.accuracy.accuracy);
-        let (above, below) = (self.y(peak.accuracy.high) - 6.0, self.y(peak.accuracy.low) + 15.0);
-        let (label_x, label_y, anchor) = match is_higher {
-            true if above > TOP + 8.0 => (x, above, "middle"),
-            false if below < TOP + HEIGHT => (x, below, "middle"),
-            true => (x + 9.0, y - 8.0, "start"),
-            false => (x + 9.0, y + 18.0, "start"),
-        };
-        let label = peak.place.size.map_or(String::new(), |size| format!("b = {size}"));
-        let _ = write!(
-            svg,
-            "<circle class=\"peak\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"6\"/>\
-             <text class=\"peak-label\" x=\"{label_x:.1}\" y=\"{label_y:.1}\" text-anchor=\"{anchor}\">{label}</text>"
-        );
+    /// How high and how low anything is drawn between two places.
+    fn reach(&self, panel: &Panel, frame: At, [from, to]: [f64; 2]) -> [f64; 2] {
+        let is_between = |point: &&Point| (from..=to).contains(&self.at(point, frame)[0]);
+        let intervals = panel.points.iter().filter(is_between);
+        let intervals = intervals.flat_map(|p| [self.y(p.accuracy.high), self.y(p.accuracy.low)]);
+        let paths = ENCODINGS.map(|encoding| self.path(panel, encoding, frame));
+        let crossings = paths.iter().flat_map(|path| path.windows(2)).flat_map(|pair| {
+            let [[x, y], [next_x, next_y]] = [pair[0], pair[1]];
+            let height = move |at: f64| y + (at - x) / (next_x - x) * (next_y - y);
+            [from, to].into_iter().filter(move |at| (x..next_x).contains(at)).map(height)
+        });
+        intervals
+            .chain(crossings)
+            .fold([f64::INFINITY, f64::NEG_INFINITY], |[high, low], y| [high.min(y), low.max(y)])
     }
 }
 
