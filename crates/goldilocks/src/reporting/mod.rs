@@ -185,7 +185,8 @@ impl ReportInputs<'_> {
             let predictions = index.check(file)?;
             let runs = vec![Run { seed: self.seed, version: version.clone(), predictions }];
             Ok(Row {
-                paper_row: Some(name.to_owned()),
+                // A file that was given a name of its own keeps it: it is no row of the paper's.
+                paper_row: row.label.is_none().then(|| name.to_owned()),
                 name: name.to_owned(),
                 label: label.to_owned(),
                 settings: Vec::new(),
