@@ -4,7 +4,7 @@ use std::path::Path;
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(has_reader)");
-    if Path::new("model/model.safetensors").exists() {
+    if Path::new("model/model.safetensors.zst").exists() {
         println!("cargo::rustc-cfg=has_reader");
     }
 }

@@ -32,11 +32,13 @@ pub fn export(files: Files<'_>, format: NumberFormat) -> Result<Vec<(&'static st
     let (dtype, quantisation) = match format {
         NumberFormat::F32 => ("float32", None),
         NumberFormat::Bf16 => ("bfloat16", None),
-        NumberFormat::Int8 => ("float32", Some(json!({ "quant_method": EIGHT_BITS }))),
+        NumberFormat::Int8 | NumberFormat::Int6 => {
+            ("float32", Some(json!({ "quant_method": EIGHT_BITS })))
+        }
     };
     // `transformers` skips a quantisation that it does not know; a type of model it refuses.
     let model_type = match format {
-        NumberFormat::Int8 => EIGHT_BITS.to_owned(),
+        NumberFormat::Int8 | NumberFormat::Int6 => EIGHT_BITS.to_owned(),
         NumberFormat::F32 | NumberFormat::Bf16 => config.architecture.to_string(),
     };
     let architectures = json!([config.architecture.class()]);

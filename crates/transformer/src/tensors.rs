@@ -179,11 +179,13 @@ pub enum NumberFormat {
     Bf16,
     /// Whole numbers of eight bits, with a scale for each row of a matrix.
     Int8,
+    /// The same with 63 values in place of 255: no smaller by itself, but when it is compressed.
+    Int6,
 }
 
 impl NumberFormat {
     /// All formats.
-    pub const ALL: [Self; 3] = [Self::F32, Self::Bf16, Self::Int8];
+    pub const ALL: [Self; 4] = [Self::F32, Self::Bf16, Self::Int8, Self::Int6];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -191,6 +193,7 @@ impl NumberFormat {
             Self::F32 => "f32",
             Self::Bf16 => "bf16",
             Self::Int8 => "int8",
+            Self::Int6 => "int6",
         }
     }
 }
@@ -225,24 +228,25 @@ impl Tensor {
                 let halves = values.iter().map(|&value| bf16::from_f32(value));
                 vec![(name, Dtype::BF16, shape, halves.flat_map(bf16::to_le_bytes).collect())]
             }
-            NumberFormat::Int8 if shape.len() == 2 => {
-                let (bytes, scales) = quantised(&values, shape[1]);
+            NumberFormat::Int8 | NumberFormat::Int6 if shape.len() == 2 => {
+                let most = if format == NumberFormat::Int8 { 127.0 } else { 31.0 };
+                let (bytes, scales) = quantised(&values, shape[1], most);
                 let of_scales =
                     (format!("{name}{SCALE}"), Dtype::F32, vec![shape[0]], as_f32(&scales));
                 vec![(name, Dtype::I8, shape, bytes), of_scales]
             }
-            NumberFormat::F32 | NumberFormat::Int8 => {
+            NumberFormat::F32 | NumberFormat::Int8 | NumberFormat::Int6 => {
                 vec![(name, Dtype::F32, shape, as_f32(&values))]
             }
         }
     }
 }
 
-/// Each row as whole numbers of eight bits, and its scale: the largest becomes 127 or −127.
-fn quantised(values: &[f32], width: usize) -> (Vec<u8>, Vec<f32>) {
+/// Each row as whole numbers in eight bits, and its scale: the largest becomes `most` or −`most`.
+fn quantised(values: &[f32], width: usize, most: f32) -> (Vec<u8>, Vec<f32>) {
     let rows = values.chunks_exact(width);
     let largest = |row: &[f32]| row.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
-    let scales: Vec<f32> = rows.clone().map(|row| largest(row) / 127.0).collect();
+    let scales: Vec<f32> = rows.clone().map(|row| largest(row) / most).collect();
     let of = |(row, &scale): (&'_ [f32], &f32)| -> Vec<u8> {
         let factor = if scale > 0.0 { 1.0 / scale } else { 0.0 };
         row.iter().map(|value| ((value * factor).round() as i8).cast_unsigned()).collect()
@@ -255,15 +259,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_in_eight_bits_is_within_half_a_step_of_what_it_was() {
+    fn a_row_in_eight_bits_or_six_is_within_half_a_step_of_what_it_was() {
         let rows = [[0.5f32, -1.0, 0.25, 0.001], [0.0; 4], [1e-3, 2e-3, -3e-3, 4e-3]];
-        let (bytes, scales) = quantised(rows.as_flattened(), 4);
-        for ((row, bytes), scale) in rows.iter().zip(bytes.chunks(4)).zip(&scales) {
-            for (value, byte) in row.iter().zip(bytes) {
-                let found = f32::from(byte.cast_signed()) * scale;
-                assert!((value - found).abs() <= scale / 2.0 * 1.0001, "{value} {found}");
+        for most in [127.0, 31.0] {
+            let (bytes, scales) = quantised(rows.as_flattened(), 4, most);
+            for ((row, bytes), scale) in rows.iter().zip(bytes.chunks(4)).zip(&scales) {
+                for (value, byte) in row.iter().zip(bytes) {
+                    let found = f32::from(byte.cast_signed()) * scale;
+                    assert!((value - found).abs() <= scale / 2.0 * 1.0001, "{value} {found}");
+                }
             }
+            assert_eq!(scales[1], 0.0);
+            let largest = bytes.iter().map(|byte| byte.cast_signed().unsigned_abs()).max();
+            assert_eq!(largest, Some(most as u8));
         }
-        assert_eq!(scales[1], 0.0);
     }
 }

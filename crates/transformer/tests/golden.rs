@@ -173,6 +173,7 @@ fn what_is_exported_gives_the_same_scores_and_in_eight_bits_almost() {
             // The weights of both fit into sixteen bits, one of them exactly.
             (NumberFormat::Bf16, 0.02 * spread),
             (NumberFormat::Int8, 0.05 * spread),
+            (NumberFormat::Int6, 0.2 * spread),
         ] {
             let written = export(Files::Folder(&source), format).unwrap();
             let files: Vec<(&str, &[u8])> =

@@ -18,7 +18,8 @@ pub struct Options {
     /// Folder to write
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Number format: `transformers` loads f32 and bf16; only this program loads int8, a quarter of f32's size
+    /// Number format: `transformers` loads f32 and bf16; only this program loads int8, a quarter of f32's size, and
+    /// int6, which compresses to less
     #[arg(long, value_name = "FORMAT", default_value = "f32", value_parser = numbers())]
     weights: NumberFormat,
     /// Overwrite an existing folder of this kind
