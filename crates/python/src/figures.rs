@@ -93,7 +93,7 @@ pub fn combine(
     let (models, fit) = (inner(&predictions.0), inner(&predictions.1));
     work.run(py, move |_| {
         let combined = combine_predictions(&name, &models, &fit, seed)?;
-        let weights = combined.fitted.map(|fitted| fitted.weights);
+        let weights = combined.fitted.into_iter().next().map(|fitted| fitted.weights);
         Ok((PredictionList::new(combined.predictions), weights))
     })
 }

@@ -19,6 +19,9 @@ pub struct Options {
     /// Fit one weight per model on these validation predictions, one file per model in the same order [default: the mean]
     #[arg(long, value_name = "VALID.jsonl", num_args = 1..)]
     fit: Vec<PathBuf>,
+    /// Fit weights for each class by itself
+    #[arg(long, requires = "fit")]
+    by_class: bool,
     /// Leave out candidates that occur in the query
     #[arg(long, requires = "questions")]
     exclude_cooccurrences: bool,
@@ -49,6 +52,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         &CombineOptions {
             predictions: stdio::inputs(&options.predictions, "jsonl")?,
             fit: options.fit.clone(),
+            by_class: options.by_class,
             exclude_cooccurrences: options.exclude_cooccurrences,
             questions: options.questions.clone(),
             set: options.selection.options(),
@@ -56,22 +60,21 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         },
         progress,
     )?;
-    match &combined.fitted {
-        None => {
-            text += &format!("mean of {}\n", super::counted(combined.models.len(), "model"));
+    if combined.fitted.is_empty() {
+        text += &format!("mean of {}\n", super::counted(combined.models.len(), "model"));
+    }
+    for fitted in &combined.fitted {
+        let class = fitted.class.map(|class| format!("{}, ", class.code())).unwrap_or_default();
+        for (weight, model) in fitted.weights.iter().zip(&combined.models) {
+            text += &format!("{weight:8.3}  {model}\n");
         }
-        Some(fitted) => {
-            for (weight, model) in fitted.weights.iter().zip(&combined.models) {
-                text += &format!("{weight:8.3}  {model}\n");
-            }
-            text += &format!("fitted on {}\n", super::counted(fitted.n_questions, "question"));
-            if fitted.n_cross_fitted > 0 {
-                text += &format!(
-                    "{} of those are answered here, by weights fitted without their part ({} parts)\n",
-                    super::thousands(fitted.n_cross_fitted),
-                    fitted.folds,
-                );
-            }
+        text += &format!("{class}fitted on {}\n", super::counted(fitted.n_questions, "question"));
+        if fitted.n_cross_fitted > 0 {
+            text += &format!(
+                "{} of those are answered here, by weights fitted without their part ({} parts)\n",
+                super::thousands(fitted.n_cross_fitted),
+                fitted.folds,
+            );
         }
     }
     combined.predictions.write(output.path()).map_err(Error::from)?;
