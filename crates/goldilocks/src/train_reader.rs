@@ -20,9 +20,9 @@ pub const READER_SETTINGS: &[Setting] = &[
     Setting::whole("pieces", "8000", 300..=65_000)
         .doc("Pieces of words that the tokenizer learns."),
     Setting::whole("layers", "8", 1..=96).doc("Blocks of the network."),
-    Setting::whole("width", "256", 8..=8192).doc("Numbers of a hidden state."),
+    Setting::whole("width", "256", 8..=2048).doc("Numbers of a hidden state."),
     Setting::whole("heads", "4", 1..=128).doc("Heads of attention."),
-    Setting::whole("head_dim", "64", 2..=256).doc("Numbers of a query, a key or a value; even."),
+    Setting::whole("head_dim", "64", 2..=128).doc("Numbers of a query, a key or a value; even."),
     Setting::whole("feed_forward", "704", 1..=65_536).doc("Hidden numbers of a block."),
     Setting::whole("length", "1024", 16..=4096)
         .doc("Pieces in a row of running text, and of the longest text that it reads."),
