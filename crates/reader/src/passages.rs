@@ -213,7 +213,7 @@ impl Passage {
         }
     }
 
-    /// Reads what [`draw`] gave; none if it is cut off, or no such thing.
+    /// Reads what `draw` gave; none if it is cut off, or no such thing.
     pub fn read_all(numbers: &[u16]) -> Option<Vec<Self>> {
         let (mut numbers, mut passages) = (numbers, Vec::new());
         while !numbers.is_empty() {
