@@ -24,8 +24,9 @@ pub struct Options {
     questions: PathBuf,
     #[command(flatten)]
     selection: SelectionArgs,
-    /// Tables to fill: table-2, validation, cnn, ablation, anonymised, windows, goldilocks, variants
-    #[arg(long = "table", value_name = "TABLE", default_value = "table-2", value_parser = table)]
+    /// Tables to fill: table-2, validation, cnn, ablation, anonymised, windows, goldilocks, variants [default: table-2;
+    /// validation if no test question was answered]
+    #[arg(long = "table", value_name = "TABLE", value_parser = table)]
     tables: Vec<TableKind>,
     /// What the tables call a file; may be given several times
     #[arg(long = "label", value_name = "FILE=NAME", value_parser = label)]
@@ -57,9 +58,6 @@ fn table(code: &str) -> Result<TableKind, String> {
 
 /// Checks the predictions against the questions, writes the report, prints its tables.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
-    let names: Vec<String> =
-        options.predictions.iter().map(|path| path.display().to_string()).collect();
-    let set = options.questions.display();
     let unknown = options.labels.iter().find(|(file, _)| !options.predictions.contains(file));
     if let Some((file, _)) = unknown {
         let message = format!("`{}` is not one of the predictions files", file.display());
@@ -75,9 +73,35 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         seed: options.seed,
         program: program(),
         date: today(),
-        command: format!("goldilocks report {} --questions {set}", names.join(" ")),
+        command: options.command(),
     };
     let text = goldilocks::report(&report, &options.output, options.force, progress)?;
     super::print(format_args!("{text}"))?;
     super::print(format_args!("\n{}\n", options.output.join("index.html").display()))
+}
+
+impl Options {
+    /// The command that makes the same report.
+    fn command(&self) -> String {
+        let SelectionArgs { class, splits, default_class, default_split, skip } = &self.selection;
+        let mut command = "goldilocks report".to_owned();
+        for path in &self.predictions {
+            command += &format!(" {}", path.display());
+        }
+        let mut flag = |flag: &str, value: String| command += &format!(" --{flag} {value}");
+        flag("questions", self.questions.display().to_string());
+        class.iter().for_each(|class| flag("class", class.code().to_owned()));
+        splits.iter().for_each(|split| flag("split", split.code().to_owned()));
+        default_class.iter().for_each(|class| flag("default-class", class.code().to_owned()));
+        default_split.iter().for_each(|split| flag("default-split", split.code().to_owned()));
+        self.tables.iter().for_each(|table| flag("table", table.code().to_owned()));
+        for (file, name) in &self.labels {
+            flag("label", format!("\"{}={name}\"", file.display()));
+        }
+        let switches = [("skip-bad", skip.skip_bad), ("beside-paper", self.beside_paper)];
+        for (switch, _) in switches.into_iter().filter(|(_, is_on)| *is_on) {
+            command += &format!(" --{switch}");
+        }
+        if self.seed == 1 { command } else { command + &format!(" --seed {}", self.seed) }
+    }
 }

@@ -109,6 +109,21 @@ fn splits_and_class_are_chosen_the_same_way_by_every_command_that_reads_predicti
         own.map(|line| line.split(',').skip(7).step_by(2).take(2).collect::<Vec<_>>());
     let counted: Vec<_> = class_and_n.filter(|cell| !cell[1].is_empty()).collect();
     assert_eq!(counted.iter().map(|cell| cell[0]).collect::<Vec<_>>(), ["NE"], "{table}");
+    // A file with a name of its own is no row of the paper's, though one of the paper's methods answered; and where no
+    // test question was answered, the table is that of the validation questions.
+    run(&format!("report deep/a.jsonl {all} -o labelled --label deep/a.jsonl=Mine --beside-paper"));
+    let table = fs::read_to_string(folder.path().join("labelled/validation.csv")).unwrap();
+    let ours = |row: &str| {
+        let of_names = table.lines().filter(|line| line.starts_with(&format!("validation,{row},")));
+        let accuracy = of_names.filter_map(|line| line.split(',').nth(10));
+        accuracy.filter(|accuracy| !accuracy.is_empty()).count()
+    };
+    assert_eq!([ours("Mine"), ours("Word distance model")], [1, 0], "{table}");
+    let page = fs::read_to_string(folder.path().join("labelled/index.html")).unwrap();
+    let page = page.replace("&#x2f;", "/").replace("&quot;", "\"");
+    let command = "goldilocks report deep/a.jsonl --questions set --class NE --split valid \
+                   --label \"deep/a.jsonl=Mine\" --beside-paper";
+    assert!(page.contains(command), "the command that makes it again");
     // Answers to one class alone are whole when that class is asked for.
     run("answer model set -o one.jsonl --split valid --class NE");
     let one = run(&format!("evaluate one.jsonl {all}"));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ::report::language_models::{self, LanguageModelRow};
 use ::report::{ExplainedQuestion, Provenance, Report, Row, Run, Source, TableKind};
-use base::Selection;
+use base::{Selection, Split};
 use evaluation::{Predictions, QuestionIndex};
 use questions::QuestionSet;
 
@@ -27,7 +27,7 @@ pub struct ReportOptions {
     pub questions: PathBuf,
     /// Which questions of it.
     pub set: SetOptions,
-    /// The tables to fill.
+    /// The tables to fill; if empty, the one of the split that was answered.
     pub tables: Vec<TableKind>,
     /// Whether the paper's rows and figures are wanted on questions that are not the paper's.
     pub beside_paper: bool,
@@ -137,7 +137,7 @@ pub struct ReportInputs<'a> {
     pub source: Source,
     /// Which questions of it.
     pub selection: Selection,
-    /// The tables to fill.
+    /// The tables to fill; if empty, the one of the split that was answered.
     pub tables: Vec<TableKind>,
     /// What models looked at in some questions.
     pub explained: Vec<ExplainedQuestion>,
@@ -196,13 +196,18 @@ impl ReportInputs<'_> {
                 training: Vec::new(),
             })
         };
+        let rows: Vec<Row<'_>> = self.rows.iter().zip(files).map(row).collect::<Result<_>>()?;
+        let tables = match &self.tables[..] {
+            [] => vec![table_of_answers(&rows)],
+            tables => tables.to_vec(),
+        };
         let report = Report {
             title: format!("Results on {}", self.set_name),
             set_name: self.set_name.clone(),
             beside_paper: self.beside_paper,
-            tables: self.tables.clone(),
+            tables,
             statistics: false,
-            rows: self.rows.iter().zip(files).map(row).collect::<Result<_>>()?,
+            rows,
             set: self.set,
             provenance: Provenance {
                 source: self.source,
@@ -215,5 +220,15 @@ impl ReportInputs<'_> {
         let write = || ::report::write(&report, folder, overwrite);
         during(reporter, "report", folder.display().to_string(), write)?;
         Ok(::report::text(&report, reporter.width())?)
+    }
+}
+
+/// The validation table if validation questions were answered and no test questions, else Table 2.
+fn table_of_answers(rows: &[Row<'_>]) -> TableKind {
+    let runs = rows.iter().flat_map(|row| &row.runs);
+    let splits: Vec<_> = runs.flat_map(|run| run.predictions.predictions().splits()).collect();
+    match splits.contains(&Some(Split::Valid)) && !splits.contains(&Some(Split::Test)) {
+        true => TableKind::Validation,
+        false => TableKind::Table2,
     }
 }

@@ -209,7 +209,7 @@ def report(
     questions: Questions,
     folder: str | os.PathLike[str],
     *,
-    tables: Names = "table-2",
+    tables: Names = None,
     title: str = "the questions",
     beside_paper: bool = False,
     seed: int = 1,
@@ -218,7 +218,7 @@ def report(
     """Writes the paper's tables with these predictions as a folder, `index.html` in it; returns them as text.
 
     A row is named after its predictions or their file if that is a row of the paper's tables, `memnn-window`; else after
-    the model that answered.
+    the model that answered. Without `tables`, Table 2 is filled, or the validation table if no test question was answered.
     """
     given = _list(predictions)
     stems = [os.path.splitext(os.path.basename(one.name))[0] if one.name.endswith(".jsonl") else one.name for one in given]
