@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
+use goldilocks::models::TrainingCurve;
 use goldilocks::questions::{self, Split};
 use goldilocks::{Error, READER, ReaderOptions, ReaderRun, SetOptions, TrainOptions};
 use goldilocks::{models, sets, train_reader, train_to};
@@ -54,7 +55,7 @@ struct ReaderArgs {
     /// Leave out further books that share text with validation or test books
     #[arg(help_heading = READER_OPTIONS, long)]
     skip_leaks: bool,
-    /// Stop after this long; the same command resumes; 0: once all text is prepared
+    /// Stop after this long (0: once all text is prepared); the same command resumes
     #[arg(help_heading = READER_OPTIONS, long, value_name = "MINUTES", value_parser = minutes)]
     stop_after: Option<f64>,
     /// Minutes from one checkpoint to the next
@@ -97,7 +98,17 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     };
     progress.show_epochs();
     train_to(&options.output, options.force, &set, &training, progress)?;
+    if let Some(kept) = TrainingCurve::read(&options.output).map_err(Error::from)?.and_then(kept) {
+        progress.note(format_args!("{kept}"));
+    }
     progress.summary(format_args!("{}\n", options.output.display()))
+}
+
+/// Which epoch the model is from, if not from the last one.
+fn kept(curve: TrainingCurve) -> Option<String> {
+    let (best, last) = (curve.best()?.epoch, curve.epochs.last()?.epoch);
+    let text = || format!("epoch {best} is kept: no later one was better on the validation split");
+    (best < last).then(text)
 }
 
 /// The set, which only a reader can do without.
@@ -133,5 +144,26 @@ fn run_reader(options: &Options, progress: &Progress) -> Result<()> {
             progress.note(format_args!("{}", interrupt::RESUMES));
             Ok(())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use goldilocks::models::EpochRecord;
+
+    use super::*;
+
+    #[test]
+    fn the_epoch_that_is_kept_is_named_unless_it_is_the_last() {
+        let epoch = |(index, best): (usize, bool)| {
+            let (valid_loss, valid_accuracy) = (None, Some(0.5));
+            EpochRecord { epoch: index + 1, loss: 1.0, valid_loss, valid_accuracy, best }
+        };
+        let kept = |best: &[bool]| {
+            kept(TrainingCurve { epochs: best.iter().copied().enumerate().map(epoch).collect() })
+        };
+        assert_eq!(kept(&[true, true]), None);
+        let said = kept(&[true, true, false, false]).unwrap();
+        assert_eq!(said, "epoch 2 is kept: no later one was better on the validation split");
     }
 }
