@@ -51,6 +51,11 @@ pub fn named(text: String) -> String {
     format!("{}-{}", &text[..start], &text[end..])
 }
 
+/// Puts `-` in place of a temporary file that results are named after.
+pub fn rename(name: &mut String) {
+    *name = named(std::mem::take(name));
+}
+
 /// Returns whether a path is `-`.
 pub fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
@@ -110,7 +115,7 @@ impl Output {
 
     /// What messages call it.
     pub fn name(&self) -> String {
-        if self.is_dash { "-".to_owned() } else { self.path.display().to_string() }
+        if self.is_dash { "standard output".to_owned() } else { self.path.display().to_string() }
     }
 
     /// Prints what was done, apart from what goes to standard output, and copies that.

@@ -47,7 +47,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let name = options.output.display().to_string();
     let output = stdio::Output::new(&options.output, "jsonl")?;
     let mut text = String::new();
-    let combined = goldilocks::combine(
+    let mut combined = goldilocks::combine(
         &name,
         &CombineOptions {
             predictions: stdio::inputs(&options.predictions, "jsonl")?,
@@ -60,6 +60,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         },
         progress,
     )?;
+    combined.models.iter_mut().for_each(stdio::rename);
     if combined.fitted.is_empty() {
         text += &format!("mean of {}\n", super::counted(combined.models.len(), "model"));
     }

@@ -39,7 +39,12 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let paths = [stdio::input(&options.first, "jsonl")?, stdio::input(&options.second, "jsonl")?];
     let questions = stdio::optional_input(options.questions.as_ref(), "jsonl")?;
     let (questions, selection) = (questions.as_deref(), options.selection.options());
-    let comparisons = goldilocks::compare(&paths, questions, &selection, options.seed, progress)?;
+    let mut comparisons =
+        goldilocks::compare(&paths, questions, &selection, options.seed, progress)?;
+    for comparison in &mut comparisons {
+        stdio::rename(&mut comparison.first);
+        stdio::rename(&mut comparison.second);
+    }
     if options.json {
         return super::print(format_args!("{}\n", serde_json::to_string_pretty(&comparisons)?));
     }

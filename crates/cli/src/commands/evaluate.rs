@@ -57,12 +57,15 @@ fn form(code: &str) -> Result<Form, String> {
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let questions = stdio::optional_input(options.questions.as_ref(), "jsonl")?;
     let (questions, selection) = (questions.as_deref(), options.selection.options());
-    let results = goldilocks::evaluate(
+    let mut results = goldilocks::evaluate(
         &stdio::inputs(&options.predictions, "jsonl")?,
         questions,
         &selection,
         progress,
     )?;
+    for of_split in results.iter_mut().flatten() {
+        stdio::rename(&mut of_split.predictions);
+    }
     if options.json || matches!(options.table, Some(Form::Json)) {
         let all: Vec<&Results> = results.iter().flatten().collect();
         return super::print(format_args!("{}\n", serde_json::to_string_pretty(&all)?));
