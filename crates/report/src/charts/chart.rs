@@ -114,6 +114,8 @@ const NARROW: f64 = 340.0;
 const PANEL_GAP: f64 = 32.0;
 const MARGIN: f64 = 8.0;
 const TOP: f64 = 32.0;
+/// A chart of more rows is taller than a screen: the figures of its axis stand above it too.
+const TALL: usize = 12;
 const LANE: f64 = 7.0;
 const TEXT_LINE: f64 = 15.0;
 /// Room for the number of questions at the right of a panel.
@@ -154,7 +156,7 @@ impl Chart {
         let label_width = 246.0;
         let panel_width = (WIDE - label_width - MARGIN - n * PANEL_GAP) / n;
         let frame =
-            Frame { label_width, panel_width, label_characters: 36, has_wide_titles: false };
+            Frame { label_width, panel_width, label_characters: 34, has_wide_titles: false };
         self.draw(&self.panels, &frame, "wide")
     }
 
@@ -195,7 +197,8 @@ impl Chart {
         let labels: Vec<Vec<String>> =
             self.rows.iter().map(|row| wrap(&row.label, frame.label_characters)).collect();
         let centres = self.centres(&labels);
-        let bottom = centres.last().map_or(TOP, |(centre, height)| centre + height / 2.0 + 2.0);
+        let bottom =
+            centres.last().map_or(self.top(), |(centre, height)| centre + height / 2.0 + 2.0);
         let n = panels.len() as f64;
         let width = frame.label_width + n * (frame.panel_width + PANEL_GAP) + MARGIN;
         let height = bottom + 22.0;
@@ -233,10 +236,19 @@ impl Chart {
         svg + "</svg>"
     }
 
+    fn is_tall(&self) -> bool {
+        self.rows.len() > TALL
+    }
+
+    /// Where the first row begins: below the headings, and the figures of the axis where they are there too.
+    fn top(&self) -> f64 {
+        if self.is_tall() { TOP + TEXT_LINE } else { TOP }
+    }
+
     /// The middle of each row and its height.
     fn centres(&self, labels: &[Vec<String>]) -> Vec<(f64, f64)> {
         let marks = (self.series.len() as f64 * LANE + 9.0).max(20.0);
-        let mut top = TOP;
+        let mut top = self.top();
         let centre = |(row, lines): (&ChartRow, &Vec<String>)| {
             if row.starts_block {
                 top += 9.0;
@@ -280,18 +292,25 @@ impl Chart {
                 _ if place + 1 == self.axis.ticks.len() => "end",
                 _ => "middle",
             };
-            let _ = write!(svg, "<path class=\"grid\" d=\"M{at:.1} {}V{bottom:.1}\"/>", TOP - 6.0);
             let _ = write!(
                 svg,
-                "<text class=\"tick\" x=\"{at:.1}\" y=\"{below:.1}\" text-anchor=\"{anchor}\">{text}</text>"
+                "<path class=\"grid\" d=\"M{at:.1} {}V{bottom:.1}\"/>",
+                self.top() - 6.0
             );
+            let above = self.is_tall().then_some(TOP - 1.0);
+            for y in above.into_iter().chain([below]) {
+                let _ = write!(
+                    svg,
+                    "<text class=\"tick\" x=\"{at:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>"
+                );
+            }
         }
         if let Some(rule) = panel.rule {
             let _ = write!(
                 svg,
                 "<path class=\"rule\" d=\"M{:.1} {}V{bottom:.1}\"/>",
                 x(rule),
-                TOP - 6.0
+                self.top() - 6.0
             );
         }
         let middle = (self.series.len() as f64 - 1.0) / 2.0;
@@ -325,4 +344,28 @@ pub fn shape(shape: Shape, x: f64, y: f64) -> String {
 
 fn path(x: f64, y: f64, outline: &str) -> String {
     format!("<path class=\"mark\" d=\"M{x:.1} {y:.1}{outline}\"/>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tall_chart_has_the_figures_of_its_axis_at_both_ends() {
+        let figures = |n_rows: usize| {
+            let row = |index: usize| ChartRow { label: index.to_string(), starts_block: false };
+            let chart = Chart {
+                id: "chart",
+                title: String::new(),
+                description: String::new(),
+                axis: Axis::shares(),
+                series: vec![Series { label: String::new(), shape: Shape::Disc }],
+                rule: None,
+                rows: (0..n_rows).map(row).collect(),
+                panels: vec![Panel::default()],
+            };
+            chart.drawing().wide.matches(">.5<").count()
+        };
+        assert_eq!([figures(TALL), figures(TALL + 1)], [1, 2]);
+    }
 }

@@ -255,7 +255,7 @@ mod tests {
         // Both lines are best at the same size, with an interval up to the edge.
         let once = labels(&[("positions/1", 0), ("positions/3", 4), ("bag/1", 0), ("bag/3", 4)]);
         assert_eq!(once.len(), 1, "{once:?}");
-        assert!(once[0].contains("y=\"26.0\"") && once[0].contains(">b = 3<"), "{once:?}");
+        assert!(once[0].contains("y=\"36.0\"") && once[0].contains(">b = 3<"), "{once:?}");
         // The smallest size is at the left edge: its label stays within the panel.
         let apart = labels(&[("positions/1", 0), ("positions/3", 2), ("bag/1", 4), ("bag/3", 0)]);
         assert_eq!(apart.len(), 2, "{apart:?}");

@@ -80,7 +80,7 @@ fn has_weight(sentence: &[Segment]) -> bool {
 fn description(explained: &ExplainedQuestion, reading: &Reading) -> String {
     let strongest = reading.windows.first().map_or(String::new(), |window| {
         let n = explained.explanation.spans.len();
-        format!(" The strongest of {n} windows: {}.", window.words.concat())
+        format!(" The strongest of {n} windows: “{}”.", window.words.concat().trim())
     });
     format!("{}.{strongest}", reading.verdict)
 }

@@ -13,7 +13,8 @@ use crate::{number, page};
 const LEFT: f64 = 34.0;
 const GAP: f64 = 28.0;
 const RIGHT: f64 = 10.0;
-const TOP: f64 = 30.0;
+/// Room for the title, and below it for the label of a best size whose interval reaches the upper edge.
+const TOP: f64 = 40.0;
 const HEIGHT: f64 = 230.0;
 /// A panel with its title, sizes and the name of the axis.
 const ROW: f64 = TOP + HEIGHT + 46.0;
