@@ -85,7 +85,7 @@ impl IntoResponse for PageError {
             Self::Forged => view::message(
                 StatusCode::FORBIDDEN,
                 "Out of date",
-                "This form is out of date, or was not sent from this page. Go back, load the page again, and try once more.",
+                "This form is out of date, or was not sent from this page. Go back, reload the page, and try again.",
             ),
             Self::Malformed => view::message(
                 StatusCode::BAD_REQUEST,

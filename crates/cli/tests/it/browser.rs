@@ -13,6 +13,9 @@ use crate::webdriver::{Browser, missing};
 const PHONE: (u32, u32) = (390, 844);
 const DESK: (u32, u32) = (1440, 900);
 
+/// What the annotators of a test agree to.
+const CONSENT: &str = "We keep your answers and the name that you give.";
+
 /// Pictures of the pages are left here, to be looked at.
 fn picture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"))
@@ -80,6 +83,14 @@ fn question(browser: &Browser) -> String {
     browser.text("p.query") + &browser.text(".choices")
 }
 
+/// Agrees to the text of the study, and gives a name.
+fn join(browser: &Browser, name: &str) {
+    assert_eq!(browser.text(".consent"), CONSENT);
+    browser.click("#consent");
+    browser.type_into("#name", name);
+    browser.follow_click("form button");
+}
+
 /// The question that does not count.
 fn practise(browser: &Browser, base: &str, name: &str) {
     assert!(browser.text("h1").contains("does not count"), "{}", browser.text("main"));
@@ -95,10 +106,17 @@ fn begin_without_script(serving: &Serving) -> String {
     let phone = Browser::open(PHONE.0, PHONE.1, false);
     phone.go(&serving.studies[0]);
     assert_eq!(phone.text("h1"), "Noon");
-    phone.type_into("#name", "Wren");
-    phone.follow_click("form button");
+    join(&phone, "Wren");
     practise(&phone, serving.base(), "practice-phone");
     let first = question(&phone);
+    assert!(!phone.has(".undo"), "there is nothing to take back");
+    // An answer is taken back for some seconds: the question is there again.
+    phone.follow_click(".choices li:nth-child(1) button");
+    assert_ne!(question(&phone), first);
+    check(&phone, serving.base(), "test-undo-phone");
+    phone.follow_click(".undo button");
+    assert_eq!(question(&phone), first);
+    assert!(!phone.has(".undo") && phone.text(".foot").contains("1 of 4"), "it was taken back");
     for _ in 0..2 {
         phone.follow_click(".choices li:nth-child(3) button");
     }
@@ -131,15 +149,24 @@ fn take_with_context(serving: &Serving) {
     let phone = Browser::open(PHONE.0, PHONE.1, true);
     phone.go(&serving.studies[0]);
     check(&phone, serving.base(), "join-phone");
-    phone.type_into("#name", "Finch");
-    phone.follow_click("form button");
+    join(&phone, "Finch");
     practise(&phone, serving.base(), "practice-context-phone");
     assert!(phone.has("p.context"), "the second share is in the other mode");
     check(&phone, serving.base(), "test-context-phone");
     for _ in 0..4 {
         phone.follow_click(".choices li:nth-child(1) button");
     }
-    assert!(phone.text("main").contains("Thank you, Finch"));
+    let end = phone.text("main");
+    assert!(
+        end.contains("Thank you, Finch") && end.contains("Your completion code is NOON-7"),
+        "{end}"
+    );
+    assert_eq!(
+        phone.run("return document.querySelector('a.button').href"),
+        "https://example.org/done"
+    );
+    assert_eq!(phone.run("return document.querySelectorAll('.solutions li b').length"), 4);
+    check(&phone, serving.base(), "test-end-phone");
 }
 
 #[test]
@@ -148,7 +175,10 @@ fn a_short_test_is_taken_stopped_taken_up_ended_exported_and_evaluated() {
         return;
     }
     let folder = TempDir::new().unwrap();
-    make_study(folder.path(), "--sample 1 --shared 1 --times 1 --annotators 2 --name Noon");
+    std::fs::write(folder.path().join("consent.txt"), CONSENT).unwrap();
+    let settings = "--sample 1 --shared 1 --times 1 --annotators 2 --name Noon --consent consent.txt \
+                    --completion-code NOON-7 --return-to https://example.org/done";
+    make_study(folder.path(), settings);
     let serving = Serving::start(folder.path(), &["--study", "study.db", "tales"]);
     let address = begin_without_script(&serving);
     go_on_by_keys(serving.base(), &address);

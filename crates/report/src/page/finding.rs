@@ -117,12 +117,12 @@ fn leads(report: &Report<'_>, leaders: &[Leader<'_>]) -> Result<Vec<String>, Err
     let mut sentences = Vec::new();
     if !clear.is_empty() {
         sentences.push(format!(
-            "Ahead of the next model by more than chance would give (McNemar, p < .05): {}.",
+            "Significantly ahead of the next model (McNemar, p < .05): {}.",
             listed(&clear)
         ));
     }
     if !unclear.is_empty() {
-        sentences.push(format!("Too close to the next model to tell: {}.", listed(&unclear)));
+        sentences.push(format!("Not significantly ahead of the next model: {}.", listed(&unclear)));
     }
     Ok(sentences)
 }
@@ -194,7 +194,7 @@ mod tests {
         // Two questions per class prove nothing.
         assert_eq!(
             sentences[1],
-            "Too close to the next model to tell: names (the window memory, .500), common nouns (the window memory, \
+            "Not significantly ahead of the next model: names (the window memory, .500), common nouns (the window memory, \
              .500), verbs (the window memory, .500), and prepositions (the window memory with self-supervision, .500)."
         );
         assert_eq!(sentences.len(), 2, "nothing is said of the paper: {sentences:?}");

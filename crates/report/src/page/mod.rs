@@ -191,7 +191,7 @@ fn explained_views<'a>(report: &Report<'_>, table: &'a Table) -> Vec<ExplainedVi
         let question = |(index, explained): (usize, &ExplainedQuestion)| ExplainedFigure {
             id: format!("looked-{number}-{index}"),
             summary: format!(
-                "{}: {}",
+                "{} · {}",
                 explained.class.map_or("Question", questions::WordClass::label),
                 explained.verdict()
             ),
