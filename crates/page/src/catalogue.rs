@@ -2,7 +2,7 @@
 
 mod results;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use base::Vocabulary;
@@ -183,6 +183,11 @@ impl LoadedSet {
             (rank, n_words(&example.question) < SHORT_QUERY)
         });
         Self { name, set, ids, order, index_of }
+    }
+
+    /// The indices of the books that questions are from: of some splits alone, not all books of a set are.
+    pub fn books(&self) -> BTreeSet<usize> {
+        (0..self.set.len()).filter_map(|index| self.set.book(index)).collect()
     }
 
     /// The index of the question with an id.
@@ -367,6 +372,16 @@ mod tests {
         fn fork(&self) -> Box<dyn Scorer> {
             Box::new(self.clone())
         }
+    }
+
+    #[test]
+    fn books_without_a_question_do_not_count() {
+        let mut set = fixture::set();
+        let unasked =
+            questions::BookText { name: "b".into(), split: Some(Split::Train), sentences: 0..0 };
+        set.push_book(unasked);
+        let loaded = LoadedSet::new("bears".to_owned(), set);
+        assert_eq!((loaded.set.books().len(), loaded.books().len()), (2, 1));
     }
 
     #[test]

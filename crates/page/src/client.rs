@@ -32,27 +32,32 @@ fn now() -> f64 {
 
 /// A page with a store of studies, and so with a token.
 pub fn served(limits: Limits) -> Served {
-    start(true, limits, now)
+    start(true, true, limits, now)
 }
 
 /// Such a page at a moment that does not pass.
 pub fn served_in_a_moment() -> Served {
-    start(true, Limits::default(), || 1_000.0)
+    start(true, true, Limits::default(), || 1_000.0)
 }
 
 /// A page without studies, free for anybody at this machine.
 pub fn free() -> Served {
-    start(false, Limits::default(), now)
+    start(false, true, Limits::default(), now)
 }
 
-fn start(has_store: bool, limits: Limits, now: fn() -> f64) -> Served {
+/// Such a page on which no model answers.
+pub fn unanswered() -> Served {
+    start(false, false, Limits::default(), now)
+}
+
+fn start(has_store: bool, has_model: bool, limits: Limits, now: fn() -> f64) -> Served {
     let folder = TempDir::new().unwrap();
     let store = has_store.then(|| Store::open(&folder.path().join("study.db")).unwrap());
     let entry = models::find("word-distance").unwrap();
     let settings = models::Settings::from_text(entry, []).unwrap();
     let set = fixture::set();
     let model = (entry.train)(&settings, &models::Training::new(&set, 1, &|_| ())).unwrap();
-    let answerers = vec![fixture::model("word-distance", model)];
+    let answerers = has_model.then(|| fixture::model("word-distance", model)).into_iter().collect();
     let catalogue = Catalogue::new(vec![("bears".to_owned(), set)], answerers);
     let site = Arc::new(Site {
         catalogue: Arc::new(catalogue.unwrap()),

@@ -1,7 +1,7 @@
 //! A study from its making to its table, over real connections and without a script.
 
 use crate::Limits;
-use crate::client::{Reply, Served, Visitor, served, served_in_a_moment};
+use crate::client::{Reply, Served, Visitor, served, served_in_a_moment, unanswered};
 use crate::study::{self, Mode};
 
 /// Answers until the end or until `n` questions are done; returns how many there were.
@@ -337,6 +337,16 @@ fn the_first_page_shows_accuracies_and_an_example_can_be_tried() {
     let example = researcher.get("/own?example=1").body;
     assert!(example.contains("class=\"word\""), "{example}");
     assert!(example.matches("<p class=\"story\">").count() > 2, "it keeps its paragraphs");
+}
+
+#[test]
+fn without_a_model_the_first_page_says_how_to_have_one() {
+    let home = unanswered().visitor().get("/").body;
+    assert!(home.contains("start the page with <code>--models</code>"), "{home}");
+    assert!(
+        home.contains("16 questions from 1 book.") && !home.contains("looked at.</a>"),
+        "{home}"
+    );
 }
 
 #[test]

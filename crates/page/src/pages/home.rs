@@ -21,7 +21,8 @@ pub async fn home(State(site): Shared) -> Answer {
         // Any question will do, another one at each visit.
         let chance = ((site.now)() * 1000.0) as usize;
         let sets = (0..catalogue.sets.len()).map(|set| SetView::of(catalogue, set, chance));
-        let view = context! { sets => Serde(sets.collect::<Vec<_>>()) };
+        let has_answerers = !catalogue.answerers.is_empty();
+        let view = context! { sets => Serde(sets.collect::<Vec<_>>()), has_answerers };
         Ok(view::page(StatusCode::OK, "home.html", site.shell(), view))
     })
     .await
@@ -115,7 +116,7 @@ impl SetView {
                 name: loaded.name.clone(),
                 query: filter.query(),
                 n: report::thousands(loaded.set.len()),
-                books: loaded.set.books().len(),
+                books: loaded.books().len(),
                 is_waiting: catalogue.is_waiting(set),
                 split: results.split.map(Split::code),
                 rows: results.standings.iter().map(row).collect(),

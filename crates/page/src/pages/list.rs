@@ -1,7 +1,5 @@
 //! The list of questions, with its filter.
 
-use std::collections::BTreeSet;
-
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use minijinja::context;
@@ -83,9 +81,7 @@ fn chips(catalogue: &Catalogue, set: usize, filter: &Filter) -> Vec<Chip> {
 /// What can be chosen in the filter.
 fn choices(catalogue: &Catalogue, set: usize) -> minijinja::Value {
     let loaded = &catalogue.sets[set];
-    let used: BTreeSet<Option<usize>> =
-        (0..loaded.set.len()).map(|index| loaded.set.book(index)).collect();
-    let books = used.into_iter().flatten().map(|book| {
+    let books = loaded.books().into_iter().map(|book| {
         let name = &loaded.set.books()[book].name;
         (name.clone(), report::book_title(name))
     });
