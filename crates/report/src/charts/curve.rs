@@ -71,6 +71,11 @@ impl Encoding {
     fn label(self) -> &'static str {
         ["one dictionary per position", "bag of words"][self as usize]
     }
+
+    /// The same within a sentence.
+    fn phrase(self) -> &'static str {
+        ["one dictionary per position", "a bag of words"][self as usize]
+    }
 }
 
 impl Place {
@@ -135,21 +140,56 @@ impl Curve {
         })
     }
 
-    /// The best size of each class in words, per encoding, with the sizes that cannot be told from it.
+    /// The best size of each class in words, per encoding, and the sizes that cannot be told from it.
     pub fn finding(&self) -> Vec<String> {
-        let sentence = |encoding: Encoding| {
-            let peaks: Vec<String> =
-                self.panels.iter().filter_map(|panel| panel.peak_in_words(encoding)).collect();
-            (!peaks.is_empty())
-                .then(|| format!("Best size with {}: {}.", encoding.label(), peaks.join("; ")))
+        let sentences = |encoding: Encoding| -> Vec<String> {
+            let peaks: Vec<Peak> =
+                self.panels.iter().filter_map(|panel| panel.peak(encoding)).collect();
+            if peaks.is_empty() {
+                return Vec::new();
+            }
+            let best: Vec<String> = peaks.iter().map(Peak::in_words).collect();
+            let mut sentences = vec![format!(
+                "With {}, windows are best at {}.",
+                encoding.phrase(),
+                best.join(", ")
+            )];
+            let ranges: Vec<String> = peaks.iter().filter_map(Peak::range_in_words).collect();
+            if !ranges.is_empty() {
+                let ranges = ranges.join(", ");
+                sentences.push(format!("Within the 95 % interval of the best: {ranges}."));
+            }
+            sentences
         };
-        ENCODINGS.into_iter().filter_map(sentence).collect()
+        ENCODINGS.into_iter().flat_map(sentences).collect()
+    }
+}
+
+/// The best size of a class, and the sizes whose accuracy is within its interval.
+struct Peak {
+    class: &'static str,
+    size: usize,
+    accuracy: f64,
+    level: Vec<usize>,
+}
+
+impl Peak {
+    /// `3 words for names (.531)`.
+    fn in_words(&self) -> String {
+        let Self { class, size, accuracy, .. } = self;
+        let words = if *size == 1 { "word" } else { "words" };
+        format!("{size}\u{a0}{words} for {class} ({})", number::share(*accuracy))
+    }
+
+    /// `names 3 to 7`; nothing where no other size is as good.
+    fn range_in_words(&self) -> Option<String> {
+        let [first, .., last] = self.level[..] else { return None };
+        Some(format!("{} {first}\u{a0}to\u{a0}{last}", self.class))
     }
 }
 
 impl Panel {
-    /// `verbs b = 5, .553 (.512–.593; as good within the interval: 3 to 9)`.
-    fn peak_in_words(&self, encoding: Encoding) -> Option<String> {
+    fn peak(&self, encoding: Encoding) -> Option<Peak> {
         let sized = || {
             self.points.iter().filter(|p| p.place.encoding == encoding && p.place.size.is_some())
         };
@@ -157,14 +197,8 @@ impl Panel {
         let is_level = |point: &&Point| point.accuracy.accuracy >= peak.accuracy.low;
         let mut level: Vec<usize> = sized().filter(is_level).filter_map(|p| p.place.size).collect();
         level.sort_unstable();
-        let range = match level[..] {
-            [] | [_] => String::new(),
-            [first, .., last] => format!("; within its interval: {first} to {last}"),
-        };
-        let (share, interval) =
-            (number::share(peak.accuracy.accuracy), number::interval(&peak.accuracy));
         let class = self.class.map_or("questions", number::class_in_words);
-        Some(format!("{class} b = {}, {share} ({interval}{range})", peak.place.size?))
+        Some(Peak { class, size: peak.place.size?, accuracy: peak.accuracy.accuracy, level })
     }
 }
 
@@ -234,11 +268,13 @@ mod tests {
         // Named entities are the questions 0 and 4, so the first rows are level there.
         assert_eq!(peaks[0], [Some(3), Some(3)]);
         assert_eq!(curve.sizes, [1, 3, 5]);
-        // Two questions: .5 has the interval .095 to .905, which holds no size but its equals.
         let finding = curve.finding();
-        let expected = "Best size with one dictionary per position: names b = 3, 1.000 (.342–1.000; within its \
-                        interval: 3 to 5)";
-        assert!(finding[0].starts_with(expected), "{finding:?}");
+        let best = "With one dictionary per position, windows are best at 3\u{a0}words for names (1.000), ";
+        assert!(finding[0].starts_with(best), "{finding:?}");
+        // Two questions: 1 has the interval .342 to 1, which holds its equal.
+        let range = "Within the 95 % interval of the best: names 3\u{a0}to\u{a0}5";
+        assert!(finding[1].starts_with(range), "{finding:?}");
+        assert!(finding[2].starts_with("With a bag of words, windows are best at 3\u{a0}words"));
         assert!(curve.has_sentences);
         let svg = curve.drawing().wide;
         assert_eq!(svg.matches("class=\"peak\"").count(), 2 * 4);
