@@ -175,6 +175,8 @@ pub enum Warning {
     Input { path: PathBuf, message: String },
     /// A book was left out, because of this error.
     BookSkipped { error: String },
+    /// A shard was not built, because of this error of a book.
+    ShardSkipped { number: usize, error: String },
     /// How many books were left out.
     BooksSkipped { n: usize, of: usize },
     /// A book that hardly looks like English prose: the shares of known words and of sentences with a verb.
@@ -198,10 +200,14 @@ pub enum Warning {
 }
 
 impl fmt::Display for Warning {
+    #[expect(clippy::too_many_lines, reason = "one arm per warning")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Input { path, message } => write!(f, "{}: {message}", path.display()),
             Self::BookSkipped { error } => write!(f, "left out: {error}"),
+            Self::ShardSkipped { number, error } => {
+                write!(f, "shard {number} is not built: {error}")
+            }
             Self::BooksSkipped { n, of } => {
                 let books = if *of == 1 { "book" } else { "books" };
                 write!(f, "{} of {} {books} left out", thousands(*n), thousands(*of))

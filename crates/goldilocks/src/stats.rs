@@ -21,16 +21,18 @@ pub struct SetStatistics {
     pub leaks: Leaks,
 }
 
-/// Counts a set in shards and looks for leaks, with a shard in memory at a time; see [`SetParts`] for many machines.
+/// Counts a set in shards and looks for leaks, with a shard in memory at a time; see [`SetParts`] for many machines, and
+/// [`SetParts::sampled`] for what `one_of` above 1 does.
 ///
 /// # Errors
 /// If the set is not planned and merged, or a shard or a book can't be read.
 pub fn stats_of_shards(
     folder: &Path,
+    one_of: u64,
     program: &Program,
     reporter: &dyn Reporter,
 ) -> Result<SetStatistics> {
-    SetParts::open(folder, program)?.report(reporter)
+    SetParts::open(folder, program)?.sampled(one_of).report(reporter)
 }
 
 /// Counts a set and looks for leaks.

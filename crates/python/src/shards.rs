@@ -25,8 +25,8 @@ impl PlanHandle {
         Self { plan: Arc::new(plan) }
     }
 
-    fn parts(&self) -> goldilocks::Result<SetParts> {
-        SetParts::open(self.plan.folder(), &cli::program())
+    fn parts(&self, one_of: u64) -> goldilocks::Result<SetParts> {
+        Ok(SetParts::open(self.plan.folder(), &cli::program())?.sampled(one_of))
     }
 }
 
@@ -67,25 +67,31 @@ impl PlanHandle {
 
     /// How many buckets the hashes of the set are in.
     fn buckets(&self, py: Python<'_>) -> PyResult<usize> {
-        let parts = self.parts().map_err(|error| exception(py, error))?;
+        let parts = self.parts(1).map_err(|error| exception(py, error))?;
         Ok(parts.n_buckets())
     }
 
     /// Counts a shard for the report, unless that is done; returns whether it was.
-    fn count(&self, py: Python<'_>, shard: usize, work: Work) -> PyResult<bool> {
-        let parts = self.parts().map_err(|error| exception(py, error))?;
+    fn count(&self, py: Python<'_>, shard: usize, one_of: u64, work: Work) -> PyResult<bool> {
+        let parts = self.parts(one_of).map_err(|error| exception(py, error))?;
         work.run(py, move |reporter| parts.part(shard, reporter))
     }
 
     /// Compares the hashes of a bucket for the report, unless that is done; returns whether it was.
-    fn compare(&self, py: Python<'_>, bucket: usize, work: Work) -> PyResult<bool> {
-        let parts = self.parts().map_err(|error| exception(py, error))?;
+    fn compare(&self, py: Python<'_>, bucket: usize, one_of: u64, work: Work) -> PyResult<bool> {
+        let parts = self.parts(one_of).map_err(|error| exception(py, error))?;
         work.run(py, move |reporter| parts.bucket(bucket, reporter))
     }
 
+    /// Counts what the books of a shard share, unless that is done; returns whether it was.
+    fn verify(&self, py: Python<'_>, shard: usize, one_of: u64, work: Work) -> PyResult<bool> {
+        let parts = self.parts(one_of).map_err(|error| exception(py, error))?;
+        work.run(py, move |reporter| parts.verify(shard, reporter))
+    }
+
     /// The report of the whole set as JSON.
-    fn stats(&self, py: Python<'_>, work: Work) -> PyResult<String> {
-        let parts = self.parts().map_err(|error| exception(py, error))?;
+    fn stats(&self, py: Python<'_>, one_of: u64, work: Work) -> PyResult<String> {
+        let parts = self.parts(one_of).map_err(|error| exception(py, error))?;
         work.run(py, move |reporter| Ok(json(&parts.report(reporter)?)))
     }
 }

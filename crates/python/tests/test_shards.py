@@ -52,6 +52,7 @@ def test_shards_are_answered_and_counted_one_by_one(plan: gl.Plan, tales: gl.Que
     assert not Path(files[0]).exists()
     in_memory, by_shard = gl.stats(tales), plan.stats()
     assert by_shard["statistics"] == in_memory["statistics"] and by_shard["leaks"] == in_memory["leaks"]
+    assert plan.stats(one_of=4) == by_shard
 
 
 def test_what_is_no_set_in_shards_is_refused(plan: gl.Plan, tales: gl.Questions, tmp_path: Path) -> None:
@@ -66,6 +67,8 @@ def test_what_is_no_set_in_shards_is_refused(plan: gl.Plan, tales: gl.Questions,
         shards[99]
     with pytest.raises(ValueError, match="expected 0 to"):
         plan.compare(plan.buckets)
+    with pytest.raises(ValueError, match="one_of: expected 1 or more"):
+        plan.stats(one_of=0)
     with pytest.raises(ValueError, match="no predictions of shards"):
         gl.evaluate(tmp_path)
     with pytest.raises(TypeError, match="expected a path"):

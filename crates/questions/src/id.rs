@@ -144,6 +144,11 @@ impl QuestionSet {
         QuestionId { hash: self.hashes()[index], twin }
     }
 
+    /// The id of a question without the number of a twin: what follows from context, query and candidates alone.
+    pub fn unnumbered_id(&self, index: usize) -> QuestionId {
+        QuestionId { hash: self.hashes()[index], twin: 1 }
+    }
+
     /// The question with an id in a split, or among the questions without one.
     pub fn find(&self, split: Option<Split>, id: &str) -> Option<usize> {
         let QuestionId { hash, twin } = id.parse().ok()?;

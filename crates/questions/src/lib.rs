@@ -41,7 +41,7 @@ pub use id::{ParseIdError, QuestionId};
 pub use inspect::{
     CandidateFaults, DuplicateKind, Duplicates, HeldOut, Leaks, Overlap, PairCounts,
     PartialStatistics, RepeatCounts, SplitStatistics, Statistics, Totals, candidate_faults,
-    count_repeats, count_shared, duplicates, ngrams_of_text, overlaps, question_hashes,
+    count_repeats, count_shared, duplicates, n_shared, ngrams_of_text, overlaps, question_hashes,
 };
 pub use question::{Example, Question};
 pub use sentences::{Iter, SentenceBuffer, Sentences};

@@ -87,23 +87,29 @@ pub fn build_shards(
     progress: &Progress,
 ) -> Result<()> {
     let plan = Plan::open(set)?;
-    let numbers = match shard {
-        Some(number) => {
-            let number = shard_number("shard", number)?;
-            number..number + 1
-        }
-        None => 0..plan.shards().len(),
-    };
-    for number in numbers {
-        let ShardOutcome { receipt, was_there } =
-            scale::build_shard(&plan, number, force, &program(), progress)?;
-        if !progress.is_quiet() {
-            let there = if was_there { ", there already" } else { "" };
-            let questions = counted(receipt.rows, "question");
-            print(format_args!("{}: {questions}{there}\n", receipt.file))?;
-        }
+    if let Some(number) = shard {
+        let number = shard_number("shard", number)?;
+        let outcome = scale::build_shard(&plan, number, force, &program(), progress)?;
+        return print_shard(&outcome, progress);
     }
-    Ok(())
+    let mut printed = Ok(());
+    scale::build_shards(&plan, force, &program(), progress, |outcome| {
+        if printed.is_ok() {
+            printed = print_shard(outcome, progress);
+        }
+    })?;
+    printed
+}
+
+fn print_shard(
+    ShardOutcome { receipt, was_there }: &ShardOutcome,
+    progress: &Progress,
+) -> Result<()> {
+    if progress.is_quiet() {
+        return Ok(());
+    }
+    let there = if *was_there { ", there already" } else { "" };
+    print(format_args!("{}: {}{there}\n", receipt.file, counted(receipt.rows, "question")))
 }
 
 /// Completes a planned set; prints how many questions of each class and split there are.

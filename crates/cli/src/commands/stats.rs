@@ -1,7 +1,7 @@
 //! `goldilocks stats`: Table 1 for any set, next to the paper's, and what leaks from split to split.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use goldilocks::questions::{
@@ -30,11 +30,18 @@ pub struct Options {
     #[command(flatten)]
     selection: SelectionArgs,
     /// Count this shard alone of a planned set, for a later report; without a number, that of SLURM_ARRAY_TASK_ID
-    #[arg(long, value_name = "N", conflicts_with_all = ["bucket", "json", "class", "splits"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["bucket", "verify", "json", "class", "splits"])]
     shard: Option<Option<usize>>,
     /// Once all shards are counted, compare text and questions in one bucket of hashes, for a later report
-    #[arg(long, value_name = "N", conflicts_with_all = ["json", "class", "splits"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["verify", "json", "class", "splits"])]
     bucket: Option<Option<usize>>,
+    /// Compare the books of a planned set by one in N of their 8-grams, and count all that two books share where the sample
+    /// shows half a percent: for terabytes
+    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true, value_parser = clap::value_parser!(u64).range(1..))]
+    one_of: u64,
+    /// With `--one-of`, once all buckets are compared: count what the books of one shard share, for a later report
+    #[arg(long, value_name = "N", requires = "one_of", conflicts_with_all = ["json", "class", "splits"])]
+    verify: Option<Option<usize>>,
     /// Print JSON instead of text
     #[arg(long)]
     json: bool,
@@ -42,10 +49,10 @@ pub struct Options {
 
 /// Counts and checks the set.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
-    if let Some((what, number)) =
-        options.shard.map(|n| ("shard", n)).or(options.bucket.map(|n| ("bucket", n)))
-    {
-        return count_part(&options.set, what, number, progress);
+    let part = [("shard", options.shard), ("bucket", options.bucket), ("verify", options.verify)];
+    if let Some((what, number)) = part.into_iter().find_map(|(what, n)| Some((what, n?))) {
+        let parts = SetParts::open(&options.set, &program())?.sampled(options.one_of);
+        return count_part(&parts, what, number, progress);
     }
     let (SetStatistics { statistics, leaks }, n_books) = options.count(progress)?;
     if options.json {
@@ -73,7 +80,8 @@ impl Options {
         let selection = self.selection.options();
         let is_whole = selection.splits.is_empty() && selection.class.is_none();
         if is_whole && self.set.join(scale::PLAN).is_file() {
-            let statistics = goldilocks::stats_of_shards(&self.set, &program(), progress)?;
+            let statistics =
+                goldilocks::stats_of_shards(&self.set, self.one_of, &program(), progress)?;
             return Ok((statistics, scale::Plan::open(&self.set)?.all_books().len()));
         }
         let path = stdio::input(&self.set, "jsonl")?;
@@ -84,16 +92,16 @@ impl Options {
 
 /// What one of many workers does for the report of a planned set.
 fn count_part(
-    set: &Path,
+    parts: &SetParts,
     what: &'static str,
     number: Option<usize>,
     progress: &Progress,
 ) -> Result<()> {
     let number = shard_number(what, number)?;
-    let parts = SetParts::open(set, &program())?;
     let (was_there, of) = match what {
         "shard" => (parts.part(number, progress)?, parts.n_parts()),
-        _ => (parts.bucket(number, progress)?, parts.n_buckets()),
+        "bucket" => (parts.bucket(number, progress)?, parts.n_buckets()),
+        _ => (parts.verify(number, progress)?, parts.n_parts()),
     };
     if progress.is_quiet() {
         return Ok(());

@@ -126,6 +126,99 @@ fn the_figures_of_a_set_in_shards_are_counted_in_parts() {
     assert_eq!(json("set"), json("one"));
 }
 
+/// Runs the program where no file may have more than some blocks of 512 bytes: writing fails as on a full disk.
+#[cfg(unix)]
+fn cramped(folder: &Path, blocks: u64, arguments: &[&str]) -> (Option<i32>, String) {
+    let script = format!("ulimit -f {blocks}; trap '' XFSZ; exec \"$@\"");
+    let program = env!("CARGO_BIN_EXE_goldilocks");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, "sh", program]).args(arguments).current_dir(folder);
+    let output = command.output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+#[cfg(unix)]
+fn a_full_disk_leaves_no_half_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| ran(folder.path(), arguments);
+    let contents = |set: &str| -> BTreeMap<String, Vec<u8>> {
+        let place = folder.path().join(set);
+        let names = files_below(&place).into_iter().filter(|name| !name.ends_with(".toml"));
+        names.map(|name| (name.clone(), fs::read(place.join(name)).unwrap())).collect()
+    };
+    run(&["plan", "-o", "whole", "--shard-bytes", "60K"]);
+    run(&["build", "--plan", "whole"]);
+    let unmerged = contents("whole");
+    run(&["plan", "-o", "set", "--shard-bytes", "60K"]);
+    let refused = |blocks, arguments: &[&str], at: &str| {
+        let (code, said) = cramped(folder.path(), blocks, arguments);
+        assert_eq!(code, Some(1), "{arguments:?}: {said}");
+        assert!(said.contains(&format!("error: {at}")), "{said}");
+    };
+    refused(0, &["plan", "-o", "other"], "other/plan.jsonl: ");
+    // There is room for the shorter half of the shards.
+    let mut lengths: Vec<u64> =
+        shards(&folder.path().join("whole")).values().map(|bytes| bytes.len() as u64).collect();
+    lengths.sort_unstable();
+    let room = lengths[lengths.len() / 2] / 512 - 1;
+    refused(room, &["build", "--plan", "set"], "set/data/train-0000");
+    let mut n_refused = 0;
+    for number in 0..lengths.len() {
+        let number = number.to_string();
+        let task = ["build", "--plan", "set", "--shard", &number];
+        n_refused += usize::from(cramped(folder.path(), room, &task).0 != Some(0));
+    }
+    assert!(0 < n_refused && n_refused < lengths.len(), "{n_refused} of {}", lengths.len());
+    let built = contents("set");
+    assert!(built.iter().all(|(name, bytes)| unmerged[name] == *bytes));
+    // What was refused is missing, and nothing else is made when there is room.
+    let said = run(&["build", "--plan", "set"]);
+    assert_eq!(said.matches("there already").count(), lengths.len() - n_refused);
+    assert!(contents("set") == unmerged);
+
+    run(&["merge", "whole"]);
+    refused(0, &["merge", "set"], "set/books.jsonl: ");
+    assert!(!folder.path().join("set/merged.toml").exists());
+    run(&["merge", "set"]);
+    assert!(contents("set") == contents("whole"));
+
+    refused(20, &["stats", "set"], "set/stats/00000.bin: ");
+    let counted = run(&["stats", "whole"]);
+    assert_eq!(run(&["stats", "set"]), counted);
+    run(&["train", "word-distance", "whole", "-o", "model"]);
+    run(&["answer", "model", "whole", "-o", "all"]);
+    refused(20, &["answer", "model", "set", "-o", "some"], "some/");
+    let all = contents("all");
+    assert!(contents("some").iter().all(|(name, bytes)| all.get(name).is_none_or(|b| b == bytes)));
+    run(&["answer", "model", "set", "-o", "some"]);
+    assert!(contents("some") == all);
+}
+
+#[test]
+fn a_book_that_is_damaged_after_the_plan_costs_its_shard() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("books")).unwrap();
+    for name in ["ash", "beech", "cedar"] {
+        let text: String =
+            (0..60).map(|n| format!("The {name} saw {n} bears near the wood. ")).collect();
+        fs::write(folder.path().join("books").join(name).with_extension("txt"), text).unwrap();
+    }
+    ran(folder.path(), &["plan", "books", "-o", "set", "--split-by", "hash", "--shard-bytes", "1"]);
+    let beech = folder.path().join("books/beech.txt");
+    let whole = fs::read(&beech).unwrap();
+    fs::write(&beech, "The beech").unwrap();
+    let said = goldilocks(folder.path(), &["build", "--plan", "set"]);
+    assert_eq!(shards(&folder.path().join("set")).len(), 2, "{said}");
+    assert!(
+        said.contains(" is not built: DIR/books/beech.txt: has changed since it was planned"),
+        "{said}"
+    );
+    assert!(said.contains("error: set: 1 of 3 shards is not built: "), "{said}");
+    fs::write(&beech, whole).unwrap();
+    assert_eq!(ran(folder.path(), &["build", "--plan", "set"]).matches("there already").count(), 2);
+}
+
 #[test]
 fn workers_that_are_killed_leave_no_half_shard() {
     let folder = tempfile::tempdir().unwrap();

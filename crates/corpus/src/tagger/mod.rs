@@ -40,8 +40,12 @@ use crate::{Entity, PartOfSpeech, Word};
 
 /// Learnt from the 98 training books of the Children's Book Test as Stanford's tools tagged them.
 static SHIPPED: LazyLock<Tagger> = LazyLock::new(|| {
-    let bytes = include_bytes!("../../weights/stanford.tagger");
-    Tagger::from_bytes(bytes).expect("a test reads the weights that are compiled in")
+    Tagger::from_bytes(WEIGHTS).expect("a test reads the weights that are compiled in")
+});
+const WEIGHTS: &[u8] = include_bytes!("../../weights/stanford.tagger");
+static FINGERPRINT: LazyLock<String> = LazyLock::new(|| {
+    let words = include_bytes!("../../weights/few-authors.txt");
+    base::hash::sha256(&[WEIGHTS, words].concat())[..16].to_owned()
 });
 
 /// Words that occur five times or more in those books, but in books of one or two authors alone, lower-cased:
@@ -60,6 +64,11 @@ impl Tagger {
     /// The tagger that comes with the program; unpacked at the first call.
     pub fn shipped() -> &'static Self {
         &SHIPPED
+    }
+
+    /// 16 hexadecimal digits that identify the weights and word lists that come with the program.
+    pub fn fingerprint() -> &'static str {
+        &FINGERPRINT
     }
 
     /// Tags a book. It needs the whole book: how it writes a word elsewhere helps to find names.

@@ -1,9 +1,10 @@
 //! Shards that are all built → one set: checked, thinned out, identical questions numbered, counted.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
 use questions::{Counts, Split, WordClass, parquet};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::receipt::{FOLDER, build_missing};
@@ -16,8 +17,8 @@ use crate::{Error, Program, Reporter, Result};
 pub const MERGED: &str = "merged.toml";
 /// The file that lists the books, one per line.
 const BOOKS: &str = "books.jsonl";
-/// How many ids are held in memory at a time: 512 MB.
-const IDS_AT_ONCE: usize = 1 << 26;
+/// How many ids are held in memory at a time: 256 MB, and once more while they are joined.
+const IDS_AT_ONCE: usize = 1 << 25;
 
 /// A set in shards that is whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -118,8 +119,9 @@ pub fn merge(plan: &Plan, program: &Program, reporter: &dyn Reporter) -> Result<
 
 /// The receipts of all shards.
 fn check(plan: &Plan) -> Result<Result<Vec<Receipt>>> {
-    let found = plan.shards().iter().map(|shard| Receipt::find(plan, shard));
-    let found: Vec<Option<Receipt>> = found.collect::<Result<_>>()?;
+    let found = plan.shards().par_iter().map(|shard| Receipt::find(plan, shard));
+    let found: Vec<Result<_>> = found.collect();
+    let found: Vec<Option<Receipt>> = found.into_iter().collect::<Result<_>>()?;
     let is_missing =
         |(number, receipt): (usize, &Option<Receipt>)| receipt.is_none().then_some(number);
     let missing: Vec<usize> = found.iter().enumerate().filter_map(is_missing).collect();
@@ -138,54 +140,92 @@ fn check(plan: &Plan) -> Result<Result<Vec<Receipt>>> {
 fn number_twins(plan: &Plan, split: Split, receipts: &mut [Receipt]) -> Result<usize> {
     let of_split: Vec<&Shard> = plan.shards().iter().filter(|shard| shard.split == split).collect();
     let rows: usize = of_split.iter().map(|shard| receipts[shard.number].rows).sum();
-    let mut times = repeated(plan, &of_split, rows)?;
-    if times.is_empty() {
-        return Ok(0);
+    let repeated = repeated(plan, &of_split, rows)?;
+    // Those of each shard, by their hashes and then by their numbers, all in the order of the set.
+    let in_shard = |shard: &&Shard| {
+        let mut hashes = Vec::new();
+        let is_one = |hash: &u64| repeated.contains(hash);
+        let visit = |id: &str| hashes.extend(hash(plain(id)).filter(is_one));
+        parquet::read_ids(&plan.folder().join(&shard.file), visit)?;
+        Ok(hashes)
+    };
+    let found: Vec<Result<Vec<u64>>> = of_split.par_iter().map(in_shard).collect();
+    let mut times: HashMap<u64, u32> = HashMap::new();
+    let mut work = Vec::new();
+    for (shard, hashes) in of_split.into_iter().zip(found) {
+        let number = |hash| {
+            let n = times.entry(hash).or_default();
+            *n += 1;
+            *n
+        };
+        let numbers: Vec<u32> = hashes?.into_iter().map(number).collect();
+        if !numbers.is_empty() {
+            work.push((shard, numbers));
+        }
     }
-    let mut twins = 0;
-    for shard in of_split {
-        let path = plan.folder().join(&shard.file);
-        let (mut ids, mut is_changed) = (Vec::new(), false);
-        parquet::read_ids(&path, |found| {
-            let plain = plain(found);
-            let id = match hash(plain).and_then(|hash| times.get_mut(&hash)) {
-                Some(n) => {
-                    *n += 1;
-                    twins += usize::from(*n > 1);
-                    if *n > 1 { format!("{plain}#{n}") } else { plain.to_owned() }
-                }
-                None => plain.to_owned(),
-            };
-            is_changed |= id != found;
-            ids.push(id);
-        })?;
-        if is_changed {
-            let write =
-                |out: &mut (dyn Write + Send)| Ok(parquet::with_ids(&path, &ids, &mut &mut *out)?);
-            let (sha256, bytes) = files::write(&path, write)?;
-            let receipt = &mut receipts[shard.number];
-            (receipt.sha256, receipt.bytes) = (sha256, bytes);
-            receipt.write(plan, shard)?;
+    let twins = work.iter().flat_map(|(_, numbers)| numbers).filter(|&&n| n > 1).count();
+    let write = |(shard, numbers): &(&Shard, Vec<u32>)| {
+        let written = with_numbers(plan, shard, &receipts[shard.number], &repeated, numbers)?;
+        Ok((shard.number, written))
+    };
+    let written: Vec<Result<_>> = work.par_iter().map(write).collect();
+    for result in written {
+        if let (number, Some(receipt)) = result? {
+            receipts[number] = receipt;
         }
     }
     Ok(twins)
 }
 
-/// The hashes that more than one question of some shards has, each with a count of 0.
-fn repeated(plan: &Plan, shards: &[&Shard], rows: usize) -> Result<HashMap<u64, u32>> {
+/// Writes a shard with the numbers of its repeated questions, and its receipt, unless it has these numbers.
+fn with_numbers(
+    plan: &Plan,
+    shard: &Shard,
+    receipt: &Receipt,
+    repeated: &HashSet<u64>,
+    numbers: &[u32],
+) -> Result<Option<Receipt>> {
+    let path = plan.folder().join(&shard.file);
+    let (mut ids, mut is_changed) = (Vec::new(), false);
+    let mut numbers = numbers.iter();
+    parquet::read_ids(&path, |found| {
+        let plain = plain(found);
+        let is_repeated = hash(plain).is_some_and(|hash| repeated.contains(&hash));
+        let number = if is_repeated { numbers.next() } else { None };
+        let id = match number {
+            Some(n) if *n > 1 => format!("{plain}#{n}"),
+            _ => plain.to_owned(),
+        };
+        is_changed |= id != found;
+        ids.push(id);
+    })?;
+    if !is_changed {
+        return Ok(None);
+    }
+    let write = |out: &mut (dyn Write + Send)| Ok(parquet::with_ids(&path, &ids, &mut &mut *out)?);
+    let (sha256, bytes) = files::write(&path, write)?;
+    let receipt = Receipt { sha256, bytes, ..receipt.clone() };
+    receipt.write(plan, shard)?;
+    Ok(Some(receipt))
+}
+
+/// The hashes that more than one question of some shards has.
+fn repeated(plan: &Plan, shards: &[&Shard], rows: usize) -> Result<HashSet<u64>> {
     let passes = rows.div_ceil(IDS_AT_ONCE).max(1) as u64;
-    let mut repeated = HashMap::new();
+    let mut repeated = HashSet::new();
     for pass in 0..passes {
-        let mut hashes = Vec::new();
-        for shard in shards {
-            let path = plan.folder().join(&shard.file);
-            parquet::read_ids(&path, |id| {
+        let of_shard = |shard: &&Shard| {
+            let mut hashes = Vec::new();
+            parquet::read_ids(&plan.folder().join(&shard.file), |id| {
                 hashes.extend(hash(plain(id)).filter(|hash| hash % passes == pass));
             })?;
-        }
-        hashes.sort_unstable();
+            Ok(hashes)
+        };
+        let hashes: Vec<Result<Vec<u64>>> = shards.par_iter().map(of_shard).collect();
+        let mut hashes = hashes.into_iter().collect::<Result<Vec<_>>>()?.concat();
+        hashes.par_sort_unstable();
         let twice = hashes.windows(2).filter(|pair| pair[0] == pair[1]);
-        repeated.extend(twice.map(|pair| (pair[0], 0)));
+        repeated.extend(twice.map(|pair| pair[0]));
     }
     Ok(repeated)
 }

@@ -7,7 +7,9 @@
 //! The number of shards belongs to the plan, and a shard is one file of a fixed name with the same bytes wherever it
 //! is built. So any scheduler will do, a task may run twice, and what was interrupted is resumed by running it again.
 
+mod candidates;
 mod files;
+mod hashes;
 mod merge;
 mod parts;
 mod plan;
@@ -21,7 +23,7 @@ pub use merge::{MERGED, MergedSet, merge};
 pub use parts::SetParts;
 pub use plan::{PLAN, Plan, PlanOptions, PlannedBook, Shard, plan};
 pub use receipt::{Receipt, ShardBook};
-pub use shard::{ShardOutcome, build_shard};
+pub use shard::{ShardOutcome, build_shard, build_shards};
 pub use shards::{AnswerFolder, Shards, prediction_files};
 
 #[cfg(all(test, feature = "parquet"))]

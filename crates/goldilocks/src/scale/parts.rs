@@ -7,10 +7,12 @@
 //!                    └──bucket──▶ stats/bucket-00007.json: pairs of books, repeated questions
 //!                                     └──report──▶ SetStatistics
 //! ```
+//!
+//! Of terabytes, a part has one in so many of the 8-grams, and what pairs share is counted before the report
+//! ([`SetParts::verify`]).
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use questions::{
@@ -21,6 +23,7 @@ use questions::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::hashes::{self, Hashed, KINDS};
 use super::shards::no_shard;
 use super::{MergedSet, Plan, PlannedBook, Receipt, Shards, files};
 use crate::books::Source;
@@ -32,48 +35,45 @@ use crate::{Error, Event, Program, Reporter, Result, SetStatistics};
 const FOLDER: &str = "stats";
 /// The text of books whose hashes make a bucket: about 120 MB of them.
 const BUCKET_BYTES: u64 = 24 << 20;
-/// What is hashed: 8-grams of books, and questions in three ways.
-const KINDS: usize = 1 + DuplicateKind::ALL.len();
 
 /// The parts of the figures of a set that is planned, built and merged.
 #[derive(Debug)]
 pub struct SetParts {
-    plan: Plan,
+    pub(super) plan: Plan,
     shards: Shards,
-    merged: MergedSet,
+    pub(super) merged: MergedSet,
     program: String,
+    pub(super) one_of: u64,
 }
 
 /// What a part or a bucket is made from: if that changes, it is made again.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct From {
+pub(super) struct From {
     /// The SHA-256 of the shard, or of the merged set.
     sha256: String,
     program: String,
     buckets: usize,
+    one_of: u64,
 }
 
 /// `00003.json`.
 #[derive(Serialize, Deserialize)]
-struct Part {
+pub(super) struct Part {
     from: From,
     statistics: PartialStatistics,
     candidates: Vec<CandidateFaults>,
     /// How many distinct 8-grams each of its books has, in the order of the plan.
-    ngrams: Vec<usize>,
+    pub(super) ngrams: Vec<usize>,
 }
 
 /// `bucket-00007.json`.
 #[derive(Serialize, Deserialize)]
 struct Bucket {
     from: From,
-    /// Two books, and how many 8-grams they share.
+    /// Two books, and how many of the hashed 8-grams they share.
     pairs: Vec<(u32, u32, usize)>,
     repeats: Vec<(DuplicateKind, Option<Split>, Option<Split>, usize)>,
 }
-
-/// A hash, and the book or the split that it is of.
-type Hashed = (u64, u32);
 
 impl SetParts {
     /// The parts of a set.
@@ -85,7 +85,13 @@ impl SetParts {
         let not_merged = || Error::NotMerged { path: folder.to_owned() };
         let shards = Shards::find(folder)?.ok_or_else(not_merged)?;
         let merged = MergedSet::find(&plan).ok_or_else(not_merged)?;
-        Ok(Self { plan, shards, merged, program: program.to_string() })
+        Ok(Self { plan, shards, merged, program: program.to_string(), one_of: 1 })
+    }
+
+    /// The parts of a set whose books are compared by one in so many of their 8-grams. Pairs that may share enough text
+    /// are then counted exactly; questions are compared by all hashes.
+    pub fn sampled(self, one_of: u64) -> Self {
+        Self { one_of: one_of.max(1), ..self }
     }
 
     /// How many parts there are: one for each shard.
@@ -138,11 +144,12 @@ impl SetParts {
             let of_book = ngrams_of_text(words.iter().map(String::as_str));
             ngrams.push(of_book.len());
             let number = u32::try_from(first + index).unwrap_or(u32::MAX);
-            kinds[0].extend(of_book.into_iter().map(|hash| (hash, number)));
+            let sample = of_book.into_iter().filter(|hash| hash.is_multiple_of(self.one_of));
+            kinds[0].extend(sample.map(|hash| (hash, number)));
             reporter.report(Event::Step { n: 1, what: Some(book.name.clone()) });
         }
         let identity = self.identity(&receipt.sha256);
-        self.write_hashes(&path.with_extension("bin"), &identity, kinds)?;
+        hashes::write(&path.with_extension("bin"), &identity, self.n_buckets(), kinds)?;
         write(&path, &Part { from, statistics, candidates, ngrams })?;
         reporter.report(Event::End);
         Ok(false)
@@ -172,7 +179,7 @@ impl SetParts {
             for (part, receipt) in receipts.iter().enumerate() {
                 let path = self.part_path(part).with_extension("bin");
                 let run = (number * KINDS + kind, n * KINDS);
-                read_hashes(&path, &self.identity(&receipt.sha256), run, &mut hashes)?;
+                hashes::read(&path, &self.identity(&receipt.sha256), run, &mut hashes)?;
             }
             match kind.checked_sub(1).map(|same| DuplicateKind::ALL[same]) {
                 None => count_shared(&mut hashes, &mut pairs),
@@ -192,27 +199,26 @@ impl SetParts {
     /// The figures of the whole set: those of one set in memory. What is missing is made first.
     ///
     /// # Errors
-    /// Those of [`Self::part`] and [`Self::bucket`].
+    /// Those of [`Self::part`], [`Self::bucket`] and [`Self::verify`].
     pub fn report(&self, reporter: &dyn Reporter) -> Result<SetStatistics> {
         for number in 0..self.n_parts() {
             self.part(number, reporter)?;
         }
-        let (mut pairs, mut repeats) = (PairCounts::new(), RepeatCounts::new());
         for number in 0..self.n_buckets() {
             self.bucket(number, reporter)?;
-            let bucket: Bucket = must_read(&self.bucket_path(number))?;
-            for (first, second, n) in bucket.pairs {
-                *pairs.entry((first, second)).or_default() += n;
+        }
+        let (mut pairs, repeats) = self.buckets()?;
+        if self.one_of > 1 {
+            for number in 0..self.n_parts() {
+                self.verify(number, reporter)?;
             }
-            for (same, split, other, n) in bucket.repeats {
-                *repeats.entry((same, split, other)).or_default() += n;
-            }
+            pairs = self.verified()?;
         }
         let mut statistics = PartialStatistics::default();
         let mut candidates: BTreeMap<_, CandidateFaults> = BTreeMap::new();
         let mut ngrams = Vec::new();
         for number in 0..self.n_parts() {
-            let part: Part = must_read(&self.part_path(number))?;
+            let part = self.read_part(number)?;
             statistics.merge(part.statistics);
             for faults in part.candidates {
                 let of_group = candidates.entry((faults.split, faults.class));
@@ -233,8 +239,32 @@ impl SetParts {
         })
     }
 
+    /// What all buckets found.
+    pub(super) fn buckets(&self) -> Result<(PairCounts, RepeatCounts)> {
+        let (mut pairs, mut repeats) = (PairCounts::new(), RepeatCounts::new());
+        for number in 0..self.n_buckets() {
+            let path = self.bucket_path(number);
+            let bucket: Bucket = must_read(&path)?;
+            if bucket.from != self.from(self.merged.sha256.clone()) {
+                let message = "it is of another state of the set".to_owned();
+                return Err(Error::Corrupt { path, message });
+            }
+            for (first, second, n) in bucket.pairs {
+                *pairs.entry((first, second)).or_default() += n;
+            }
+            for (same, split, other, n) in bucket.repeats {
+                *repeats.entry((same, split, other)).or_default() += n;
+            }
+        }
+        Ok((pairs, repeats))
+    }
+
+    pub(super) fn read_part(&self, number: usize) -> Result<Part> {
+        must_read(&self.part_path(number))
+    }
+
     /// The words of a book, as they were when its shard was built.
-    fn words(&self, book: &PlannedBook, receipt: &Receipt) -> Result<Vec<String>> {
+    pub(super) fn words(&self, book: &PlannedBook, receipt: &Receipt) -> Result<Vec<String>> {
         let source = self.plan.source(book)?;
         let expected = receipt.books.iter().find(|built| built.name == book.name);
         let expected = expected.map_or("", |built| &built.sha256);
@@ -262,102 +292,26 @@ impl SetParts {
 
     /// What begins the hashes of a shard: 64 digits.
     fn identity(&self, sha256: &str) -> String {
-        base::hash::sha256(format!("{sha256} {} {}", self.program, self.n_buckets()).as_bytes())
+        let identity = format!("{sha256} {} {} {}", self.program, self.n_buckets(), self.one_of);
+        base::hash::sha256(identity.as_bytes())
     }
 
-    fn from(&self, sha256: String) -> From {
-        From { sha256, program: self.program.clone(), buckets: self.n_buckets() }
+    pub(super) fn from(&self, sha256: String) -> From {
+        let (program, one_of) = (self.program.clone(), self.one_of);
+        From { sha256, program, buckets: self.n_buckets(), one_of }
     }
 
     fn part_path(&self, number: usize) -> PathBuf {
-        self.plan.folder().join(FOLDER).join(format!("{number:05}.json"))
+        self.stats_path(&format!("{number:05}.json"))
     }
 
     fn bucket_path(&self, number: usize) -> PathBuf {
-        self.plan.folder().join(FOLDER).join(format!("bucket-{number:05}.json"))
+        self.stats_path(&format!("bucket-{number:05}.json"))
     }
 
-    /// Writes hashes bucket by bucket, in each bucket kind by kind, after how many each of these has.
-    fn write_hashes(&self, path: &Path, identity: &str, kinds: [Vec<Hashed>; KINDS]) -> Result<()> {
-        let n_buckets = self.n_buckets();
-        let kinds = kinds.map(|mut hashes| {
-            hashes.sort_unstable();
-            hashes
-        });
-        let bucket = |&(hash, _): &Hashed| {
-            usize::try_from((u128::from(hash) * n_buckets as u128) >> 64).unwrap_or(0)
-        };
-        let of_bucket = |number: usize, kind: usize| {
-            let hashes = &kinds[kind];
-            let start = hashes.partition_point(|hashed| bucket(hashed) < number);
-            let end = hashes.partition_point(|hashed| bucket(hashed) <= number);
-            &hashes[start..end]
-        };
-        let runs = || (0..n_buckets).flat_map(|b| (0..KINDS).map(move |kind| (b, kind)));
-        let failed = |error| Error::io(path)(error);
-        files::write(path, |out| {
-            out.write_all(identity.as_bytes()).map_err(failed)?;
-            for (number, kind) in runs() {
-                let n = of_bucket(number, kind).len() as u64;
-                out.write_all(&n.to_le_bytes()).map_err(failed)?;
-            }
-            for (number, kind) in runs() {
-                for (hash, of) in of_bucket(number, kind) {
-                    out.write_all(&hash.to_le_bytes()).map_err(failed)?;
-                    out.write_all(&of.to_le_bytes()).map_err(failed)?;
-                }
-            }
-            Ok(())
-        })?;
-        Ok(())
+    pub(super) fn stats_path(&self, name: &str) -> PathBuf {
+        self.plan.folder().join(FOLDER).join(name)
     }
-}
-
-/// Hashes of the runs of a file: those of a kind in a bucket.
-fn read_hashes(
-    path: &Path,
-    identity: &str,
-    (run, n_runs): (usize, usize),
-    hashes: &mut Vec<Hashed>,
-) -> Result<()> {
-    let failed = |error| Error::io(path)(error);
-    let corrupt = || Error::Corrupt { path: path.to_owned(), message: "it ends too early".into() };
-    let mut file = File::open(path).map_err(failed)?;
-    let mut head = Vec::new();
-    let length = identity.len() + COUNT * n_runs;
-    Read::by_ref(&mut file).take(length as u64).read_to_end(&mut head).map_err(failed)?;
-    if head.len() < length {
-        return Err(corrupt());
-    }
-    let (found, counts) = head.split_at(identity.len());
-    if found != identity.as_bytes() {
-        let message = "it is of another shard or of another version".to_owned();
-        return Err(Error::Corrupt { path: path.to_owned(), message });
-    }
-    let counts: Vec<u64> = counts.chunks_exact(COUNT).map(number).collect();
-    let start = counts[..run].iter().sum::<u64>() * WIDTH as u64;
-    let n_bytes = counts[run] * WIDTH as u64;
-    file.seek(SeekFrom::Start(length as u64 + start)).map_err(failed)?;
-    let mut bytes = Vec::new();
-    file.take(n_bytes).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 != n_bytes {
-        return Err(corrupt());
-    }
-    hashes.extend(bytes.chunks_exact(WIDTH).map(|entry| {
-        let (hash, of) = entry.split_at(COUNT);
-        (number(hash), number(of) as u32)
-    }));
-    Ok(())
-}
-
-/// The bytes of a count or a hash.
-const COUNT: usize = 8;
-/// The bytes of a hash and of what it is of.
-const WIDTH: usize = COUNT + 4;
-
-/// Little-endian bytes.
-fn number(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
 /// The split of a question as a number.
@@ -369,11 +323,11 @@ fn split_of(number: u32) -> Option<Split> {
     Split::ALL.get(number as usize).copied()
 }
 
-fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
+pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-fn must_read<T: DeserializeOwned>(path: &Path) -> Result<T> {
+pub(super) fn must_read<T: DeserializeOwned>(path: &Path) -> Result<T> {
     let bytes = fs::read(path).map_err(Error::io(path))?;
     serde_json::from_slice(&bytes).map_err(|error| {
         let (path, message) = (path.to_owned(), error.to_string());
@@ -381,7 +335,7 @@ fn must_read<T: DeserializeOwned>(path: &Path) -> Result<T> {
     })
 }
 
-fn write(path: &Path, content: &impl Serialize) -> Result<()> {
+pub(super) fn write(path: &Path, content: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string(content).expect("numbers and texts have a form in JSON");
     files::write_text(path, &text)
 }

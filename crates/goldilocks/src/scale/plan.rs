@@ -4,6 +4,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use corpus::Tagger;
 use corpus::tales::TALES;
 use questions::{Counts, Rules, Split, hash_split, shards};
 use serde::{Deserialize, Serialize};
@@ -54,6 +55,9 @@ struct Header {
     format: u32,
     /// Version and commit: other code might give other bytes.
     program: String,
+    /// What identifies the weights of the tagger, for the same reason.
+    #[serde(default)]
+    tagger: String,
     seed: u64,
     as_released: bool,
     tagged: bool,
@@ -120,6 +124,7 @@ pub fn plan(
     let header = Header {
         format: FORMAT,
         program: program.to_string(),
+        tagger: Tagger::fingerprint().to_owned(),
         seed: *seed,
         as_released: *as_released,
         tagged: *tagged,
@@ -315,9 +320,16 @@ impl Plan {
         &self.books
     }
 
-    /// The program that made the plan.
-    pub(super) fn program(&self) -> &str {
-        &self.header.program
+    /// Refuses a worker that is not of the program that made the plan, with the same weights of the tagger: its bytes
+    /// might differ.
+    pub(super) fn check_worker(&self, program: &Program) -> Result<()> {
+        let version = |program: &str, tagger: &str| format!("{program} with tagger {tagger}");
+        let expected = version(&self.header.program, &self.header.tagger);
+        let found = version(&program.to_string(), Tagger::fingerprint());
+        match expected == found {
+            true => Ok(()),
+            false => Err(Error::OtherProgram { path: self.folder.clone(), expected, found }),
+        }
     }
 
     /// How many questions of each class and split are kept when the shards are merged.

@@ -7,13 +7,12 @@ use corpus::Tagger;
 use questions::{Builder, Counts, EmptyFields, QuestionSet, parquet};
 use rayon::prelude::*;
 
+use super::receipt::build_missing;
 use super::shards::no_shard;
 use super::{MERGED, Plan, PlannedBook, Receipt, Shard, ShardBook, files};
+use crate::build::is_bad_book;
 use crate::progress::check_cancelled;
-use crate::{BuildOptions, Error, Event, Program, Reporter, Result};
-
-/// The digits of an id, without the number of a twin.
-const ID_DIGITS: usize = 16;
+use crate::{BuildOptions, Error, Event, Program, Reporter, Result, Warning};
 
 /// The outcome of [`build_shard`].
 #[derive(Debug)]
@@ -39,10 +38,7 @@ pub fn build_shard(
 ) -> Result<ShardOutcome> {
     let n = plan.shards().len();
     let shard = plan.shards().get(number).ok_or_else(|| no_shard(number, n))?;
-    if plan.program() != program.to_string() {
-        let (expected, found) = (plan.program().to_owned(), program.to_string());
-        return Err(Error::OtherProgram { path: plan.folder().to_owned(), expected, found });
-    }
+    plan.check_worker(program)?;
     if !overwrite && let Some(receipt) = Receipt::find(plan, shard)? {
         return Ok(ShardOutcome { receipt, was_there: true });
     }
@@ -57,6 +53,46 @@ pub fn build_shard(
     let receipt = write(plan, shard, reporter)?;
     receipt.write(plan, shard)?;
     Ok(ShardOutcome { receipt, was_there: false })
+}
+
+/// Builds all shards of a plan that are not there, one after the other, and passes each on. Where a book can't be read or
+/// has changed, its shard is left out with a warning, and the others are built.
+///
+/// # Errors
+/// Those of [`build_shard`] but for books; at the end, the shards that were left out.
+pub fn build_shards(
+    plan: &Plan,
+    overwrite: bool,
+    program: &Program,
+    reporter: &dyn Reporter,
+    mut built: impl FnMut(&ShardOutcome),
+) -> Result<()> {
+    let of = plan.shards().len();
+    let mut missing = Vec::new();
+    for number in 0..of {
+        match build_shard(plan, number, overwrite, program, reporter) {
+            Ok(outcome) => built(&outcome),
+            Err(error) if is_of_a_book(&error) => {
+                missing.push(number);
+                let error = error.to_string();
+                reporter.report(Event::Warning(Warning::ShardSkipped { number, error }));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    match missing.is_empty() {
+        true => Ok(()),
+        false => {
+            let (path, remedy) = (plan.folder().to_owned(), build_missing(plan.folder()));
+            Err(Error::ShardsMissing { path, missing, of, remedy })
+        }
+    }
+}
+
+/// Whether a book is at fault, so that shards of other books can be built.
+fn is_of_a_book(error: &Error) -> bool {
+    is_bad_book(error)
+        || matches!(error, Error::ChangedBook { .. } | Error::Corpus(corpus::Error::Missing { .. }))
 }
 
 /// A book that has been read.
@@ -87,9 +123,8 @@ fn write(plan: &Plan, shard: &Shard, reporter: &dyn Reporter) -> Result<Receipt>
             for book in some {
                 let ReadBook { set, line } = book?;
                 if let Some(set) = set {
-                    let ids = set.all_ids();
                     // Twins are numbered by the merge.
-                    let id = |question: usize| ids[question][..ID_DIGITS].to_owned();
+                    let id = |question: usize| set.unnumbered_id(question).to_string();
                     writer.push(&set, &EmptyFields::default(), id)?;
                 }
                 lines.push(line);
@@ -113,7 +148,8 @@ fn read(
     check_cancelled(reporter)?;
     let source = plan.source(planned)?;
     if let Some(path) = &planned.path {
-        let found = fs::metadata(path).map_err(Error::io(path))?.len();
+        // Of a file that is not there, the reader below says so.
+        let found = fs::metadata(path).map_or(planned.bytes, |file| file.len());
         if found != planned.bytes {
             let (path, expected) = (path.clone(), planned.bytes);
             return Err(Error::ChangedBook { path, expected, found });

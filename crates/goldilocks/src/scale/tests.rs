@@ -60,7 +60,7 @@ fn any_shards_in_any_order_have_the_questions_of_one_machine() {
 
         let (set, _) = QuestionSet::open(&forwards, &OpenOptions::default()).unwrap();
         assert_eq!(set.all_ids(), one.all_ids());
-        let statistics = stats_of_shards(&forwards, &program(), &|_| ()).unwrap();
+        let statistics = stats_of_shards(&forwards, 1, &program(), &|_| ()).unwrap();
         assert_eq!(statistics, stats(&one, &|_| ()));
         let rows = |set: &QuestionSet| -> Vec<_> {
             let row =
@@ -106,7 +106,7 @@ fn identical_questions_are_numbered_across_shards() {
     let shards = Shards::find(&set).unwrap().unwrap();
     let of_shard = |number| shards.open(number, &SetOptions::default(), &|_| ()).unwrap().all_ids();
     assert_eq!((0..3).flat_map(of_shard).collect::<Vec<_>>(), ids);
-    let statistics = stats_of_shards(&set, &program(), &|_| ()).unwrap();
+    let statistics = stats_of_shards(&set, 1, &program(), &|_| ()).unwrap();
     assert_eq!(statistics, stats(&one, &|_| ()));
     assert_eq!(statistics.leaks.overlaps.len(), 3);
     let repeated: usize = statistics.leaks.duplicates.iter().map(|found| found.questions).sum();
@@ -139,6 +139,14 @@ fn what_does_not_belong_to_the_plan_is_refused() {
     let newer = Program { version: "9.9.9".into(), ..program() };
     let refused = build_shard(&other, 0, false, &newer, &|_| ());
     assert!(matches!(refused, Err(Error::OtherProgram { .. })), "{refused:?}");
+    // Other weights of the tagger.
+    let path = set.join(PLAN);
+    let text = fs::read_to_string(&path).unwrap();
+    let tagger = corpus::Tagger::fingerprint();
+    fs::write(&path, text.replace(tagger, &"0".repeat(tagger.len()))).unwrap();
+    let refused = build_shard(&Plan::open(&set).unwrap(), 0, false, &program(), &|_| ());
+    assert!(matches!(refused, Err(Error::OtherProgram { .. })), "{refused:?}");
+    fs::write(&path, text).unwrap();
     let refused = build_shard(&other, 99, false, &program(), &|_| ());
     assert!(matches!(refused, Err(Error::InvalidOption { .. })), "{refused:?}");
     fs::write(set.join("plan.jsonl"), "").unwrap();
@@ -239,7 +247,7 @@ fn as_many_questions_are_kept_as_one_machine_keeps_and_the_same_ones() {
     assert!(hashes(&set) != before);
     assert_eq!(merge(&plan, &program(), &|_| ()).unwrap(), merged);
     assert_eq!(hashes(&set), before);
-    assert_eq!(stats_of_shards(&set, &program(), &|_| ()).unwrap(), stats(&one, &|_| ()));
+    assert_eq!(stats_of_shards(&set, 1, &program(), &|_| ()).unwrap(), stats(&one, &|_| ()));
 }
 
 #[test]
@@ -273,4 +281,86 @@ fn splits_are_drawn_as_one_machine_draws_them() {
             assert_eq!(planned["Ann___0"], planned["Ann___3"]);
         }
     }
+}
+
+#[test]
+fn books_that_fail_cost_their_shards_and_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let [books, set] = ["books", "set"].map(|name| folder.path().join(name));
+    fs::create_dir(&books).unwrap();
+    for tale in &corpus::tales::TALES[..5] {
+        fs::write(books.join(tale.name).with_extension("txt"), tale.text).unwrap();
+    }
+    let build = BuildOptions { books: vec![books], ..BuildOptions::default() };
+    let options = PlanOptions { build, splits_by_hash: true, shard_bytes: 1 };
+    let plan = plan(&options, &set, false, &program(), &|_| ()).unwrap();
+    let path = |number: usize| plan.all_books()[number].path.clone().unwrap();
+    let whole = fs::read(path(2)).unwrap();
+    // Removed, changed, and changed so that it is as long as before and no text.
+    fs::remove_file(path(0)).unwrap();
+    fs::write(path(1), "Another tale.").unwrap();
+    fs::write(path(2), vec![0; whole.len()]).unwrap();
+    let warnings = std::sync::Mutex::new(Vec::new());
+    let report = |event| {
+        if let crate::Event::Warning(warning) = event {
+            warnings.lock().unwrap().push(warning.to_string());
+        }
+    };
+    let mut n_built = 0;
+    let failed = build_shards(&plan, false, &program(), &report, |_| n_built += 1);
+    assert!(matches!(&failed, Err(Error::ShardsMissing { missing, .. }) if *missing == [0, 1, 2]));
+    let warnings = warnings.into_inner().unwrap();
+    let expected = ["no such file", "has changed since it was planned", "expected text"];
+    assert_eq!((n_built, warnings.len()), (2, 3));
+    for (number, (warning, expected)) in warnings.iter().zip(expected).enumerate() {
+        assert!(warning.starts_with(&format!("shard {number} is not built: ")), "{warning}");
+        assert!(warning.contains(expected), "{warning}");
+    }
+    // What is brought back is built, and nothing else.
+    fs::write(path(2), whole).unwrap();
+    let mut built = Vec::new();
+    let failed = build_shards(&plan, false, &program(), &|_| (), |done| built.push(done.was_there));
+    assert!(matches!(&failed, Err(Error::ShardsMissing { missing, .. }) if *missing == [0, 1]));
+    assert_eq!(built, [false, true, true]);
+}
+
+#[test]
+fn books_are_compared_by_a_sample_with_the_counts_of_all_8_grams() {
+    let folder = tempfile::tempdir().unwrap();
+    let [books, set] = ["books", "set"].map(|name| folder.path().join(name));
+    fs::create_dir(&books).unwrap();
+    let tales = &corpus::tales::TALES;
+    for tale in &tales[..4] {
+        fs::write(books.join(tale.name).with_extension("txt"), tale.text).unwrap();
+    }
+    // A tenth of one and the half of another, each before a whole one.
+    let end = |text: &str, part: usize| {
+        let place = text.len() / part;
+        (place..).find(|&place| text.is_char_boundary(place)).unwrap()
+    };
+    for (name, from, part) in [("tenth", 0, 10), ("half", 1, 2)] {
+        let text =
+            format!("{}\n\n{}", &tales[from].text[..end(tales[from].text, part)], tales[4].text);
+        fs::write(books.join(name).with_extension("txt"), text).unwrap();
+    }
+    let build = BuildOptions { books: vec![books], ..BuildOptions::default() };
+    let options = PlanOptions { build, splits_by_hash: true, shard_bytes: 1 };
+    let plan = plan(&options, &set, false, &program(), &|_| ()).unwrap();
+    build_shards(&plan, false, &program(), &|_| (), |_| ()).unwrap();
+    merge(&plan, &program(), &|_| ()).unwrap();
+    let exact = stats_of_shards(&set, 1, &program(), &|_| ()).unwrap();
+    let length = || fs::metadata(set.join("stats/00000.bin")).unwrap().len();
+    let all = length();
+    assert!(exact.leaks.overlaps.len() >= 3, "{:?}", exact.leaks.overlaps);
+    for one_of in [2, 8] {
+        let parts = SetParts::open(&set, &program()).unwrap().sampled(one_of);
+        assert!(parts.verify(0, &|_| ()).is_err(), "nothing is compared");
+        assert!((0..parts.n_parts()).rev().all(|number| !parts.part(number, &|_| ()).unwrap()));
+        assert!((0..parts.n_buckets()).all(|number| !parts.bucket(number, &|_| ()).unwrap()));
+        assert!(!parts.verify(1, &|_| ()).unwrap() && parts.verify(1, &|_| ()).unwrap());
+        assert!(length() < all);
+        assert_eq!(parts.report(&|_| ()).unwrap(), exact);
+    }
+    assert_eq!(stats_of_shards(&set, 1, &program(), &|_| ()).unwrap(), exact);
+    assert_eq!(length(), all);
 }

@@ -59,20 +59,28 @@ class Plan:
         """How many parts the text and the questions of all shards are compared in, by their hashes."""
         return self._native.buckets()
 
-    def count(self, shard: int, *, progress: Progress = None, threads: int | None = None) -> None:
+    def count(self, shard: int, *, one_of: int = 1, progress: Progress = None, threads: int | None = None) -> None:
         """Counts a shard of the merged set for `stats`, unless that is done. Any worker may count any shard."""
-        self._native.count(shard, work(progress, threads))
+        self._native.count(shard, _sample(one_of), work(progress, threads))
 
-    def compare(self, bucket: int, *, progress: Progress = None, threads: int | None = None) -> None:
+    def compare(self, bucket: int, *, one_of: int = 1, progress: Progress = None, threads: int | None = None) -> None:
         """Compares a bucket for `stats`, unless that is done, when all shards are counted."""
-        self._native.compare(bucket, work(progress, threads))
+        self._native.compare(bucket, _sample(one_of), work(progress, threads))
 
-    def stats(self, *, progress: Progress = None, threads: int | None = None) -> dict[str, Any]:
+    def verify(self, shard: int, *, one_of: int, progress: Progress = None, threads: int | None = None) -> None:
+        """Counts all that the books of a shard share with later ones, unless that is done, when all buckets are compared.
+
+        Only of pairs that seem to share half a percent by one in `one_of` of their 8-grams.
+        """
+        self._native.verify(shard, _sample(one_of), work(progress, threads))
+
+    def stats(self, *, one_of: int = 1, progress: Progress = None, threads: int | None = None) -> dict[str, Any]:
         """What `goldilocks_cbt.stats` says of the same set in memory, with a shard or a bucket in memory at a time.
 
-        What `count` and `compare` have not done on other machines is done here.
+        What `count` and `compare` have not done on other machines is done here. Of terabytes, books can be compared by
+        one in `one_of` of their 8-grams; then `verify` counts what the pairs share that seem to share enough.
         """
-        figures: dict[str, Any] = json.loads(self._native.stats(work(progress, threads)))
+        figures: dict[str, Any] = json.loads(self._native.stats(_sample(one_of), work(progress, threads)))
         return figures
 
     def __repr__(self) -> str:
@@ -80,6 +88,12 @@ class Plan:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Plan, (self.folder,)
+
+
+def _sample(one_of: int) -> int:
+    if one_of < 1:
+        raise ValueError(f"one_of: expected 1 or more, found {one_of}")
+    return one_of
 
 
 class Shards:

@@ -61,12 +61,14 @@ def answer(
     return paths
 
 
-def stats(questions: Path, *, num_cpus: float = 1) -> dict[str, Any]:
-    """The figures of a set and its leak report, as `goldilocks_cbt.stats` has them."""
+def stats(questions: Path, *, one_of: int = 1, num_cpus: float = 1) -> dict[str, Any]:
+    """The figures of a set and its leak report, as `goldilocks_cbt.stats` has them; `one_of` is as for `Plan.stats`."""
     plan = Plan(questions)
-    _each(_count, range(len(plan)), (plan.folder,), num_cpus)
-    _each(_compare, range(plan.buckets), (plan.folder,), num_cpus)
-    return plan.stats()
+    _each(_count, range(len(plan)), (plan.folder, one_of), num_cpus)
+    _each(_compare, range(plan.buckets), (plan.folder, one_of), num_cpus)
+    if one_of > 1:
+        _each(_verify, range(len(plan)), (plan.folder, one_of), num_cpus)
+    return plan.stats(one_of=one_of)
 
 
 def _each(
@@ -75,19 +77,27 @@ def _each(
     """Does something for each number, on whatever workers there are."""
     task = ray.remote(num_cpus=num_cpus, num_gpus=num_gpus, max_retries=RETRIES)(do)
     given = tuple(map(ray.put, given))
-    return ray.get([task.remote(number, *given) for number in numbers])
+    tasks = [task.remote(number, *given) for number in numbers]
+    # A shard that fails, for a book that is damaged, does not stop the others.
+    if tasks:
+        ray.wait(tasks, num_returns=len(tasks), fetch_local=False)
+    return ray.get(tasks)
 
 
 def _build(shard: int, folder: str) -> None:
     Plan(folder).build(shard, threads=1)
 
 
-def _count(shard: int, folder: str) -> None:
-    Plan(folder).count(shard, threads=1)
+def _count(shard: int, folder: str, one_of: int) -> None:
+    Plan(folder).count(shard, one_of=one_of, threads=1)
 
 
-def _compare(bucket: int, folder: str) -> None:
-    Plan(folder).compare(bucket, threads=1)
+def _compare(bucket: int, folder: str, one_of: int) -> None:
+    Plan(folder).compare(bucket, one_of=one_of, threads=1)
+
+
+def _verify(shard: int, folder: str, one_of: int) -> None:
+    Plan(folder).verify(shard, one_of=one_of, threads=1)
 
 
 def _answer(shard: int, folder: str, model: Any, out: str, how: dict[str, Any]) -> str:

@@ -59,13 +59,15 @@ def answer(
     return _each(spark, task, shards.of(split))
 
 
-def stats(spark: Any, questions: Path) -> dict[str, Any]:
-    """The figures of a set and its leak report, as `goldilocks_cbt.stats` has them."""
+def stats(spark: Any, questions: Path, *, one_of: int = 1) -> dict[str, Any]:
+    """The figures of a set and its leak report, as `goldilocks_cbt.stats` has them; `one_of` is as for `Plan.stats`."""
     plan = Plan(questions)
     folder = plan.folder
-    _each(spark, lambda shard: Plan(folder).count(shard, threads=1), range(len(plan)))
-    _each(spark, lambda bucket: Plan(folder).compare(bucket, threads=1), range(plan.buckets))
-    return plan.stats()
+    _each(spark, lambda shard: Plan(folder).count(shard, one_of=one_of, threads=1), range(len(plan)))
+    _each(spark, lambda bucket: Plan(folder).compare(bucket, one_of=one_of, threads=1), range(plan.buckets))
+    if one_of > 1:
+        _each(spark, lambda shard: Plan(folder).verify(shard, one_of=one_of, threads=1), range(len(plan)))
+    return plan.stats(one_of=one_of)
 
 
 def _each(spark: Any, do: Callable[[int], Any], numbers: Iterable[int]) -> list[str]:

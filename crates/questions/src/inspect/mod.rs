@@ -10,5 +10,5 @@ pub use leaks::{
     CandidateFaults, DuplicateKind, Duplicates, Leaks, Overlap, RepeatCounts, candidate_faults,
     count_repeats, duplicates, overlaps, question_hashes,
 };
-pub use shared_ngrams::{PairCounts, count_shared, ngrams_of_text};
+pub use shared_ngrams::{PairCounts, count_shared, n_shared, ngrams_of_text};
 pub use statistics::{PartialStatistics, SplitStatistics, Statistics, Totals};

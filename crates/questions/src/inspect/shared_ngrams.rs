@@ -64,6 +64,12 @@ pub fn count_shared(occurrences: &mut [(u64, u32)], counts: &mut PairCounts) {
     }
 }
 
+/// How many n-grams two texts share: from the hashes of each, distinct and in order.
+pub fn n_shared(first: &[u64], second: &[u64]) -> usize {
+    let (fewer, more) = if first.len() < second.len() { (first, second) } else { (second, first) };
+    fewer.iter().filter(|hash| more.binary_search(hash).is_ok()).count()
+}
+
 /// Of two texts that share n-grams, the one of which the greater part is in the other, then the other, with their shares:
 /// each is how many they share and of how many.
 pub(crate) fn in_order(
@@ -90,5 +96,7 @@ mod tests {
         assert_eq!(distinct(&twice).len(), 20);
         let pairs = count_pairs(&[distinct(&first), distinct(&second), distinct(&[1, 2, 3])]);
         assert_eq!(pairs.into_iter().collect::<Vec<_>>(), [((0, 1), 3)]);
+        assert_eq!(n_shared(&distinct(&first), &distinct(&second)), 3);
+        assert_eq!(n_shared(&distinct(&second), &[]), 0);
     }
 }

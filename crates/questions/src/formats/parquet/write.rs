@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use base::WordId;
 use foldhash::fast::FixedState;
 use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedFileWriter;
@@ -36,6 +37,7 @@ struct Group {
     n_rows: usize,
     n_bytes: usize,
     contexts: Contexts,
+    option_numbers: WordNumbers,
     sentences: Chunk,
     question: Chunk,
     answer: Chunk,
@@ -52,6 +54,7 @@ impl Default for Group {
             n_rows: 0,
             n_bytes: 0,
             contexts: Contexts::default(),
+            option_numbers: WordNumbers::default(),
             sentences: Chunk::default(),
             question: Chunk::plain(),
             answer: Chunk::default(),
@@ -78,6 +81,19 @@ struct Contexts {
     numbers: HashMap<usize, u32, FixedState>,
     last: Option<Range<usize>>,
     list: Vec<u32>,
+}
+
+/// Which number each word of a set has in the dictionary of a column.
+#[derive(Default)]
+struct WordNumbers(Vec<Option<u32>>);
+
+impl WordNumbers {
+    fn number(&mut self, word: WordId, set: &QuestionSet, column: &mut Chunk) -> u32 {
+        if self.0.is_empty() {
+            self.0.resize(set.vocabulary().len(), None);
+        }
+        *self.0[word.index()].get_or_insert_with(|| column.number(set.vocabulary().word(word)))
+    }
 }
 
 impl<'p, W: Write + Send> Writer<'p, W> {
@@ -109,6 +125,7 @@ impl<'p, W: Write + Send> Writer<'p, W> {
         id: impl Fn(usize) -> String,
     ) -> Result<()> {
         self.group.contexts = Contexts::default();
+        self.group.option_numbers = WordNumbers::default();
         for question in 0..set.len() {
             let added = self.group.push(set, empty_fields, question, &id(question));
             added.map_err(|word| Error::Unwritable {
@@ -164,9 +181,9 @@ impl Group {
         id: &str,
     ) -> Result<(), &'a str> {
         let example = set.example(question);
-        let words = example.question.candidates.iter().map(|&word| set.vocabulary().word(word));
-        let candidates: Vec<&str> = words.collect();
-        if candidates.contains(&"") {
+        let candidates = example.question.candidates;
+        let text = |&word: &WordId| set.vocabulary().word(word);
+        if candidates.iter().any(|word| text(word).is_empty()) {
             return Err("");
         }
         let (context, contexts) = (set.context(question), &mut self.contexts);
@@ -190,13 +207,19 @@ impl Group {
         }
         let mut query = String::new();
         sentence::join(set, example.question.query, &mut query)?;
-        let fields = empty_fields.restore(question, &candidates);
-        let options: Vec<u32> = fields.iter().map(|field| self.options.number(field)).collect();
+        let options: Vec<u32> = if empty_fields.is_empty() {
+            let number = |&word| self.option_numbers.number(word, set, &mut self.options);
+            candidates.iter().map(number).collect()
+        } else {
+            let candidates: Vec<&str> = candidates.iter().map(text).collect();
+            let fields = empty_fields.restore(question, &candidates);
+            fields.iter().map(|field| self.options.number(field)).collect()
+        };
         self.n_bytes += query.len() + id.len();
         self.n_rows += 1;
         self.sentences.push_list(&contexts.list);
         self.question.push(Some(&query));
-        self.answer.push(example.answer.map(|answer| candidates[answer]));
+        self.answer.push(example.answer.map(|answer| text(&candidates[answer])));
         self.options.push_list(&options);
         self.id.push(Some(id));
         self.class.push(example.class.map(|class| class.code()));
