@@ -193,10 +193,30 @@ pub enum Warning {
     Retraining { path: PathBuf, what: String, expected: String, found: String },
     /// A model is trained again, since its folder can't be read.
     UnreadableModel { error: String },
+    /// What is asked about are books that the model has learnt from; `None` for a book without a name.
+    KnownBooks { books: Vec<Option<String>> },
     /// A device failed; the processor does the rest.
     DeviceFailed { error: String },
     /// Contexts were too long for the model and lost sentences from their start.
     ContextsCut { contexts: usize, sentences: usize },
+}
+
+/// A number of things.
+fn counted(n: usize, name: &str) -> String {
+    format!("{} {name}{}", thousands(n), if n == 1 { "" } else { "s" })
+}
+
+/// The warning of books that a model has learnt from.
+fn known_books(books: &[Option<String>]) -> String {
+    const NAMED: usize = 5;
+    let names: Vec<String> =
+        books.iter().flatten().map(|name| format!("`{name}`")).take(NAMED).collect();
+    let what = match (names.join(", "), books.len()) {
+        (names, _) if names.is_empty() => "these questions".to_owned(),
+        (names, n) if n > NAMED => format!("{names}, … ({} books)", thousands(n)),
+        (names, _) => names,
+    };
+    format!("the model has learnt text of {what}: its answers there say little of other books")
 }
 
 impl fmt::Display for Warning {
@@ -257,12 +277,11 @@ impl fmt::Display for Warning {
             }
             Self::UnreadableModel { error } => write!(f, "{error}; retraining"),
             Self::ContextsCut { contexts, sentences } => {
-                let [contexts, sentences] =
-                    [(contexts, "context"), (sentences, "sentence")].map(|(n, name)| {
-                        format!("{} {name}{}", thousands(*n), if *n == 1 { "" } else { "s" })
-                    });
+                let contexts = counted(*contexts, "context");
+                let sentences = counted(*sentences, "sentence");
                 write!(f, "too long for the model: {contexts}; {sentences} left out at their start")
             }
+            Self::KnownBooks { books } => f.write_str(&known_books(books)),
             Self::DeviceFailed { error } => write!(f, "{error}; falling back to the CPU"),
         }
     }

@@ -214,6 +214,10 @@ fn write(
     write_folder(folder, failed, |inside| {
         reader::export(inside, &trained.weights, &prepared.pieces, config)?;
         crate::write_file(&inside.join("reader.toml"), &note)?;
+        if !prepared.sketches.is_empty() {
+            let path = inside.join(reader::SKETCHES);
+            fs::write(&path, &prepared.sketches).map_err(Error::io(&path))?;
+        }
         crate::write_file(&inside.join("curve.jsonl"), &curve)
     })
 }
@@ -400,6 +404,40 @@ mod tests {
         let few = AnswerOptions { sample: Some(2), ..AnswerOptions::default() };
         let answered = AnswerOptions { splits: vec![Split::Valid], ..few };
         assert_eq!(answer(&model, &set, &answered, &|_| ()).unwrap().len(), 8);
+        check_known_books(&whole, &set, &answered);
+    }
+
+    /// A reader knows what it has learnt from, and so does a copy of it.
+    fn check_known_books(whole: &Path, set: &QuestionSet, of_valid: &AnswerOptions) {
+        let copy = whole.with_file_name("copy");
+        crate::export(whole, &copy, &Default::default(), &|_| ()).unwrap();
+        let of_train = AnswerOptions { splits: vec![Split::Train], ..of_valid.clone() };
+        for folder in [whole, &copy] {
+            let (model, _) = load_model(folder, DeviceChoice::Cpu, &|_| ()).unwrap();
+            let warnings = |options: &AnswerOptions| {
+                let heard = std::sync::Mutex::new(Vec::new());
+                let listen = |event| {
+                    if let Event::Warning(warning @ crate::Warning::KnownBooks { .. }) = event {
+                        heard.lock().unwrap().push(warning.to_string());
+                    }
+                };
+                let few = AnswerOptions { sample: Some(1), ..options.clone() };
+                answer(&model, set, &few, &listen).unwrap();
+                heard.into_inner().unwrap()
+            };
+            assert!(warnings(of_valid).is_empty());
+            let names: Vec<String> =
+                TALES[1..4].iter().map(|tale| format!("`{}`", tale.name)).collect();
+            let expected = format!(
+                "the model has learnt text of {}: its answers there say little of other books",
+                names.join(", ")
+            );
+            assert_eq!(warnings(&of_train), [expected]);
+        }
+        fs::write(whole.join(reader::SKETCHES), [0; 100]).unwrap();
+        let Err(error) = load_model(whole, DeviceChoice::Cpu, &|_| ()) else { panic!() };
+        let expected = "expected 64 bytes for each book, found 100 in all";
+        assert!(error.to_string().contains(expected), "{error}");
     }
 
     #[test]

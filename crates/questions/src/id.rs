@@ -1,7 +1,7 @@
 //! Question ids: the same in every file format and folder, so that predictions find their question; and
 //! [`QuestionSet::fingerprint`], which identifies a whole set.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -30,7 +30,13 @@ pub struct QuestionId {
 
 impl fmt::Display for QuestionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", u64::from_be_bytes(self.hash))?;
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        // A million of them are written: formatting numbers takes several times as long.
+        let mut digits = [0; 16];
+        for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(self.hash) {
+            *pair = [byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)]);
+        }
+        f.write_str(str::from_utf8(&digits).expect("digits are ASCII"))?;
         if self.twin > 1 { write!(f, "#{}", self.twin) } else { Ok(()) }
     }
 }
@@ -264,10 +270,19 @@ impl QuestionSet {
     /// The numbers of the questions that are not the first with their hash in their split.
     fn twins(&self) -> &BTreeMap<u32, u32> {
         self.id_store().twins.get_or_init(|| {
+            // Few are repeated, in whatever split: only these are counted.
+            let mut sorted: Vec<u64> =
+                self.hashes().iter().map(|&hash| u64::from_be_bytes(hash)).collect();
+            sorted.par_sort_unstable();
+            let repeated = sorted.windows(2).filter(|pair| pair[0] == pair[1]);
+            let repeated: HashSet<Hash> = repeated.map(|pair| pair[0].to_be_bytes()).collect();
             let mut counts: HashMap<(Hash, Option<Split>), u32> = HashMap::new();
-            counts.reserve(self.len());
             let mut twins = BTreeMap::new();
-            for (index, &hash) in (0..).zip(self.hashes()) {
+            if repeated.is_empty() {
+                return twins;
+            }
+            let all = (0..).zip(self.hashes());
+            for (index, &hash) in all.filter(|(_, hash)| repeated.contains(*hash)) {
                 let count = counts.entry((hash, self.split(index as usize))).or_default();
                 *count += 1;
                 if *count > 1 {

@@ -39,9 +39,10 @@ pub use formats::write::{Format, WriteOptions};
 pub use formats::{cbt, cnn, compact, jsonl, parquet, shards};
 pub use id::{ParseIdError, QuestionId};
 pub use inspect::{
-    CandidateFaults, DuplicateKind, Duplicates, HeldOut, Leaks, Overlap, PairCounts,
-    PartialStatistics, RepeatCounts, SplitStatistics, Statistics, Totals, candidate_faults,
-    count_repeats, count_shared, duplicates, n_shared, ngrams_of_text, overlaps, question_hashes,
+    BookSketch, CandidateFaults, DuplicateKind, Duplicates, HeldOut, KnownBooks, Leaks, Overlap,
+    PairCounts, PartialStatistics, RepeatCounts, SplitStatistics, Statistics, Totals,
+    candidate_faults, count_repeats, count_shared, duplicates, n_shared, ngrams_of_text, overlaps,
+    question_hashes,
 };
 pub use question::{Example, Question};
 pub use sentences::{Iter, SentenceBuffer, Sentences};

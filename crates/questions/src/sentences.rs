@@ -113,6 +113,20 @@ impl fmt::Debug for Sentences<'_> {
     }
 }
 
+/// Ranges of sentences as disjoint ones, in order.
+pub(crate) fn union(ranges: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut sorted: Vec<&Range<usize>> = ranges.iter().collect();
+    sorted.sort_unstable_by_key(|range| range.start);
+    let mut united: Vec<Range<usize>> = Vec::new();
+    for range in sorted {
+        match united.last_mut().filter(|last| range.start <= last.end) {
+            Some(last) => last.end = last.end.max(range.end),
+            None => united.push(range.clone()),
+        }
+    }
+    united
+}
+
 /// The sentences of a [`Sentences`] in their order.
 #[derive(Clone, Debug)]
 pub struct Iter<'a> {

@@ -4,6 +4,7 @@
 /// Each file by its name, `.zst` where it is compressed; none where the crate was built without them.
 #[cfg(has_reader)]
 pub const FILES: &[(&str, &[u8])] = &[
+    ("books.sketch.zst", include_bytes!("../model/books.sketch.zst")),
     ("config.json", include_bytes!("../model/config.json")),
     ("model.safetensors.zst", include_bytes!("../model/model.safetensors.zst")),
     ("reader.toml", include_bytes!("../model/reader.toml")),

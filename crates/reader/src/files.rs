@@ -13,8 +13,7 @@ use crate::{Error, Result};
 /// Writes numbers, two bytes each; returns the hash of the file.
 pub fn write_numbers(path: &Path, numbers: &[u16]) -> Result<String> {
     let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-    let failed = Error::file(path);
-    write_file(path, &failed, |file| file.write_all(&bytes).map_err(&failed))?;
+    write_bytes(path, &bytes)?;
     Ok(base::hash::sha256(&bytes))
 }
 
@@ -31,8 +30,13 @@ pub fn read_numbers(path: &Path, expected: &str) -> Result<Vec<u16>> {
 
 /// Writes a text.
 pub fn write_text(path: &Path, text: &str) -> Result<()> {
+    write_bytes(path, text.as_bytes())
+}
+
+/// Writes bytes.
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = Error::file(path);
-    write_file(path, &failed, |file| file.write_all(text.as_bytes()).map_err(&failed))
+    write_file(path, &failed, |file| file.write_all(bytes).map_err(&failed))
 }
 
 /// Writes a value as JSON.

@@ -38,7 +38,7 @@ pub use error::{Error, Result};
 pub use export::export;
 pub use passages::{Choice, Key, Passage};
 pub use pieces::{DOCUMENT, Pieces};
-pub use prepare::{Index, Prepared, Sources, prepare};
+pub use prepare::{Index, Prepared, SKETCHES, Sources, prepare};
 pub use score::Accuracy;
 pub use train::{Budget, Outcome, Place, Trained, train};
 pub use working::CurvePoint;

@@ -2,16 +2,16 @@
 //! that resumes, perhaps on another machine, needs neither.
 //!
 //! ```text
-//! tokenizer.json   text.u16   valid.u16   train.u16   prepared.json
+//! tokenizer.json   text.u16   valid.u16   train.u16   books.sketch   prepared.json
 //! ```
 
 use std::path::{Path, PathBuf};
 
-use questions::{HeldOut, QuestionSet, Split};
+use questions::{BookSketch, HeldOut, QuestionSet, Split};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::files::{read_json, read_numbers, write_json, write_numbers, write_text};
+use crate::files::{read_json, read_numbers, write_bytes, write_json, write_numbers, write_text};
 use crate::passages::{self, Wanted};
 use crate::pieces::{DOCUMENT_ID, Pieces};
 use crate::plain::Plain;
@@ -76,10 +76,14 @@ pub struct Prepared {
     pub train: Vec<u16>,
     /// Questions to be answered.
     pub valid: Vec<u16>,
+    /// The sketches of all books that are learnt from ([`questions::KnownBooks`]); none in a folder of an earlier version.
+    pub sketches: Vec<u8>,
 }
 
 const TOKENIZER: &str = "tokenizer.json";
 const INDEX: &str = "prepared.json";
+/// Which books are learnt from: in the working folder, and in that of the reader.
+pub const SKETCHES: &str = "books.sketch";
 
 /// Prepares all text in a folder, or reads what is there of the same sources and settings.
 ///
@@ -107,9 +111,12 @@ pub fn prepare(
         return Err(Error::NoText);
     }
     let Read { books: others, left_out } = read(sources, reporter)?;
+    let sketches = own.iter().chain(&others).filter_map(|book| book.sketch);
+    let sketches: Vec<u8> = sketches.flat_map(BookSketch::to_bytes).collect();
+    write_bytes(&folder.join(SKETCHES), &sketches)?;
     reporter.report(Event::Stage { what: "train the tokenizer".to_owned() });
     let mut n_bytes = 0;
-    let texts = own.iter().chain(&others).flat_map(Plain::parts).take_while(|part| {
+    let texts = own.iter().chain(&others).flat_map(|book| book.plain.parts()).take_while(|part| {
         n_bytes += part.len();
         n_bytes < TOKENIZER_TEXT
     });
@@ -146,7 +153,7 @@ pub fn prepare(
         hashes,
     };
     write_json(&folder.join(INDEX), &index)?;
-    Ok(Prepared { index, pieces, text, train, valid })
+    Ok(Prepared { index, pieces, text, train, valid, sketches })
 }
 
 impl Prepared {
@@ -161,11 +168,16 @@ impl Prepared {
         }
         let index: Index = read_json(&path)?;
         let read = |name: &str, hash: &str| read_numbers(&folder.join(name), hash);
+        let sketches = match folder.join(SKETCHES) {
+            path if path.exists() => std::fs::read(&path).map_err(Error::file(&path))?,
+            _ => Vec::new(),
+        };
         Ok(Self {
             pieces: Pieces::read(&folder.join(TOKENIZER))?,
             text: read("text.u16", &index.hashes.text)?,
             train: read("train.u16", &index.hashes.train)?,
             valid: read("valid.u16", &index.hashes.valid)?,
+            sketches,
             index,
         })
     }
@@ -219,9 +231,27 @@ fn same(path: &Path, what: &'static str, expected: &str, found: &str) -> Result<
     Err(Error::OtherTraining { path: path.to_owned(), what, expected, found })
 }
 
-fn books_of(set: &QuestionSet, split: Split) -> Vec<Plain> {
+/// A book to read.
+struct Book {
+    plain: Plain,
+    /// None if it has only a few words.
+    sketch: Option<BookSketch>,
+}
+
+impl Book {
+    fn of<S: AsRef<str>>(sentences: &[Vec<S>]) -> Self {
+        let sketch = BookSketch::of(sentences.iter().flatten().map(AsRef::as_ref));
+        Self { plain: Plain::of(sentences), sketch }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.plain.text().is_empty()
+    }
+}
+
+fn books_of(set: &QuestionSet, split: Split) -> Vec<Book> {
     let books: Vec<_> = set.books().iter().filter(|book| book.split == Some(split)).collect();
-    let plain = books.into_par_iter().map(|book| {
+    let read = books.into_par_iter().map(|book| {
         let sentences: Vec<Vec<&str>> = book
             .sentences
             .clone()
@@ -229,14 +259,14 @@ fn books_of(set: &QuestionSet, split: Split) -> Vec<Plain> {
                 set.sentence(sentence).iter().map(|&word| set.vocabulary().word(word)).collect()
             })
             .collect();
-        Plain::of(&sentences)
+        Book::of(&sentences)
     });
-    plain.filter(|book| !book.text().is_empty()).collect()
+    read.filter(|book| !book.is_empty()).collect()
 }
 
 /// Further books, and the names of those that were left out.
 struct Read {
-    books: Vec<Plain>,
+    books: Vec<Book>,
     left_out: Vec<String>,
 }
 
@@ -258,14 +288,14 @@ fn read(sources: &Sources<'_>, reporter: &dyn Reporter) -> Result<Read> {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let words = sentences.iter().flatten().map(String::as_str);
             let overlap = held_out.overlap(&name, words, LEAST_SHARE);
-            Ok((name, overlap.is_some(), Plain::of(&sentences)))
+            Ok((name, overlap.is_some(), Book::of(&sentences)))
         });
         for book in books.collect::<Vec<Result<_>>>() {
-            let (name, is_leak, plain) = book?;
+            let (name, is_leak, book) = book?;
             if is_leak {
                 read.left_out.push(name);
-            } else if !plain.text().is_empty() {
-                read.books.push(plain);
+            } else if !book.is_empty() {
+                read.books.push(book);
             }
         }
     }
@@ -284,9 +314,9 @@ fn hash_of(paths: &[PathBuf]) -> Result<String> {
     Ok(base::hash::sha256(hashes.concat().as_bytes()))
 }
 
-fn split(pieces: &Pieces, book: &Plain) -> Result<Vec<u16>> {
+fn split(pieces: &Pieces, book: &Book) -> Result<Vec<u16>> {
     let mut split = vec![DOCUMENT_ID];
-    for part in book.parts() {
+    for part in book.plain.parts() {
         split.extend(pieces.split(part)?);
     }
     Ok(split)

@@ -216,6 +216,9 @@ fn answer_all(
         steps: Some(questions.len()),
     });
     reporter.report(Event::Step { n: resume.done.len(), what: None });
+    if let Answerer::Model(model) = answerer {
+        warn_of_known_books(model, set, options, reporter);
+    }
     let Resume { done: predictions, journal } = resume;
     let mut run = AnswerRun { set, options, questions, predictions, journal, reporter };
     let result = match answerer {
@@ -226,6 +229,20 @@ fn answer_all(
     let mut answered: Vec<(usize, Prediction)> = places.into_iter().zip(run.predictions).collect();
     answered.sort_unstable_by_key(|(place, _)| *place);
     result.map(|()| answered.into_iter().map(|(_, prediction)| prediction).collect())
+}
+
+/// Warns of books that the model has learnt from.
+fn warn_of_known_books(
+    model: &Arc<dyn Model>,
+    set: &QuestionSet,
+    options: &AnswerOptions,
+    reporter: &dyn Reporter,
+) {
+    let books = model.known_books(set, &options.splits);
+    if !books.is_empty() {
+        let books = books.into_iter().map(|name| name.map(str::to_owned)).collect();
+        reporter.report(Event::Warning(Warning::KnownBooks { books }));
+    }
 }
 
 /// The questions of a set, and the answers to the first of them.

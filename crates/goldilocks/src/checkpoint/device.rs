@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use base::Vocabulary;
 use models::{Concurrency, CutContexts, Explanation, Model, Scorer, Scores};
 use neural::{BlockShape, DecoderConfig};
-use questions::Question;
+use questions::{Question, QuestionSet, Split};
 use rayon::prelude::*;
 use reader::{Answerer, Choice, Compute, Passage, ROW};
 use transformer::{Checkpoint, Parts, Reader};
@@ -76,6 +76,10 @@ impl Model for DeviceModel {
 
     fn remembers_contexts(&self) -> bool {
         true
+    }
+
+    fn known_books<'s>(&self, set: &'s QuestionSet, splits: &[Split]) -> Vec<Option<&'s str>> {
+        self.cpu.known_books(set, splits)
     }
 
     fn cut_contexts(&self) -> CutContexts {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use base::files::write_folder;
+use reader::SKETCHES;
 use transformer::{Checkpoint, NumberFormat};
 
 use super::{NOTE, source};
@@ -38,7 +39,9 @@ pub fn export(
     let name = folder.display().to_string();
     during(reporter, "export", name, || {
         let mut written = transformer::export(files, numbers)?;
-        written.extend(files.optional(NOTE)?.map(|note| (NOTE, note.into_owned())));
+        for name in [NOTE, SKETCHES] {
+            written.extend(files.optional(name)?.map(|bytes| (name, bytes.into_owned())));
+        }
         let failed = |source| Error::Io { path: folder.to_owned(), source };
         write_folder(folder, failed, |inside| {
             written.iter().try_for_each(|(name, bytes)| {

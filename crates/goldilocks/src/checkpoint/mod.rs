@@ -18,7 +18,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use models::{DeviceChoice, Event, Manifest, Model, Program, Provenance};
-use reader::Compute;
+use questions::KnownBooks;
+use reader::{Compute, SKETCHES};
 use serde::Serialize;
 use transformer::{Checkpoint, Files, Hashes};
 
@@ -71,9 +72,19 @@ fn load_files(
     let name = path.display().to_string();
     let checkpoint = during(reporter, "read", name.clone(), || Checkpoint::read(files))?;
     let manifest = Manifest::new(provenance(files, &checkpoint));
-    let cpu = CheckpointModel { checkpoint: Arc::new(checkpoint), cut: Mutex::default() };
+    let books = known_books(path, files)?;
+    let cpu = CheckpointModel { checkpoint: Arc::new(checkpoint), cut: Mutex::default(), books };
     let model = placed(Arc::new(cpu), device, &ModelReporter::new(name, reporter))?;
     Ok((model, manifest))
+}
+
+/// The books that a reader of ours has learnt from; none for other networks.
+fn known_books(path: &Path, files: Files<'_>) -> Result<KnownBooks> {
+    let Some(bytes) = files.optional(SKETCHES)? else { return Ok(KnownBooks::default()) };
+    KnownBooks::from_bytes(&bytes).ok_or_else(|| {
+        let reason = format!("expected 64 bytes for each book, found {} in all", bytes.len());
+        transformer::Error::Damaged { path: path.join(SKETCHES), reason }.into()
+    })
 }
 
 /// A network on the device that is chosen.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use base::Vocabulary;
 use models::{CutContexts, Explanation, Model, Scorer, Scores};
-use questions::{FilledQuestion, Question, Span, TextForm};
+use questions::{FilledQuestion, KnownBooks, Question, QuestionSet, Span, Split, TextForm};
 use transformer::{Checkpoint, Reader};
 
 use super::texts::{Texts, count_cut, groups, read_group};
@@ -15,6 +15,8 @@ use super::texts::{Texts, count_cut, groups, read_group};
 pub(super) struct CheckpointModel {
     pub checkpoint: Arc<Checkpoint>,
     pub cut: Mutex<CutContexts>,
+    /// What it has learnt from, of readers of ours.
+    pub books: KnownBooks,
 }
 
 impl Model for CheckpointModel {
@@ -30,6 +32,10 @@ impl Model for CheckpointModel {
 
     fn remembers_contexts(&self) -> bool {
         true
+    }
+
+    fn known_books<'s>(&self, set: &'s QuestionSet, splits: &[Split]) -> Vec<Option<&'s str>> {
+        self.books.among(set, splits)
     }
 
     fn cut_contexts(&self) -> CutContexts {

@@ -1,6 +1,7 @@
 //! Tiny networks with random weights answer questions.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use models::{DeviceChoice, Model};
@@ -99,7 +100,8 @@ fn on_device(
     falls_back: bool,
 ) -> models::Result<(Arc<dyn Model>, Arc<dyn Model>)> {
     let checkpoint = Arc::new(Checkpoint::open(path).unwrap());
-    let cpu = Arc::new(CheckpointModel { checkpoint, cut: Mutex::default() });
+    let cpu =
+        Arc::new(CheckpointModel { checkpoint, cut: Mutex::default(), books: Default::default() });
     let model = DeviceModel::new(cpu.clone(), &Compute::Cpu(device), falls_back)?;
     Ok((cpu, Arc::new(model)))
 }
@@ -270,7 +272,17 @@ fn reader_small_is_whole_says_what_it_learnt_from_and_reads_the_tales() {
     let (model, manifest) = load_model(name, DeviceChoice::Cpu, &|_| ()).unwrap();
     assert_eq!(manifest.provenance.model, super::READER_SMALL);
     let set = questions_from_text("tale", corpus::tales::TALES[0].text, 1).unwrap();
-    let predictions = answer(&model, &set, &few(10), &|_| ()).unwrap();
+    let n_books: i64 =
+        note["books"].as_array().unwrap()[1..].iter().filter_map(|n| n.as_integer()).sum();
+    let sketches = super::source(name).unwrap().optional(reader::SKETCHES).unwrap().unwrap();
+    assert_eq!(sketches.len() as i64, 64 * n_books);
+    let warned = AtomicBool::new(false);
+    let listen = |event| {
+        let is_warning = matches!(event, Event::Warning(Warning::KnownBooks { .. }));
+        warned.fetch_or(is_warning, Ordering::Relaxed);
+    };
+    let predictions = answer(&model, &set, &few(10), &listen).unwrap();
+    assert!(!warned.into_inner(), "no book has our tales");
     assert!(model.cut_contexts().contexts < predictions.len() / 4, "its pieces are words");
     let n_right = predictions.iter().filter(|row| row.is_right() == Some(true)).count();
     // Chance is 4 of 40.

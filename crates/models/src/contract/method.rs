@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::Vocabulary;
+use questions::{QuestionSet, Split};
 
 use crate::{DeviceChoice, Reporter, Result, Scorer, Setting, Settings, Training, TrainingCurve};
 
@@ -107,6 +108,12 @@ pub trait Model: Send + Sync {
     /// Whether questions with the same context cost less one after the other.
     fn remembers_contexts(&self) -> bool {
         false
+    }
+
+    /// The names of those books among which questions of some splits are asked (all, if none is named) that it is known
+    /// to have learnt from, besides what a set calls its training split; `None` for a book without a name.
+    fn known_books<'s>(&self, _: &'s QuestionSet, _: &[Split]) -> Vec<Option<&'s str>> {
+        Vec::new()
     }
 
     /// How many contexts were too long for it so far.

@@ -3,6 +3,7 @@
 //! Neighbouring contexts overlap, so most sentences belong to many contexts. A [`Layout`] says how often they are
 //! repeated: as plain lists once per context, as views or as dictionaries once per batch.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -15,7 +16,8 @@ use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
 use base::WordId;
 
-use crate::QuestionSet;
+use crate::sentences::union;
+use crate::{QuestionId, QuestionSet};
 
 /// Questions per batch: 25 MB of text where contexts have 20 sentences and are plain lists.
 pub const BATCH_ROWS: usize = 10_000;
@@ -129,7 +131,7 @@ impl Batches {
             option_ends.push(options.len())?;
             let answer = example.answer.map(|answer| example.question.candidates[answer]);
             answers.push_some(answer.map(|word| vocabulary.word(word)))?;
-            ids.push(&set.id(row).to_string())?;
+            ids.push_id(set.id(row))?;
             classes.push_some(example.class.map(|class| class.code()))?;
             splits.push_some(example.split.map(|split| split.code()))?;
             books.push_some(example.book)?;
@@ -228,15 +230,7 @@ struct KeptSentences {
 
 impl KeptSentences {
     fn of(contexts: &[Range<usize>]) -> Self {
-        let mut sorted: Vec<&Range<usize>> = contexts.iter().collect();
-        sorted.sort_unstable_by_key(|context| context.start);
-        let mut ranges: Vec<Range<usize>> = Vec::new();
-        for context in sorted {
-            match ranges.last_mut().filter(|last| context.start <= last.end) {
-                Some(last) => last.end = last.end.max(context.end),
-                None => ranges.push(context.clone()),
-            }
-        }
+        let ranges = union(contexts);
         let starts = ranges.iter().scan(0, |n_before, range| {
             *n_before += range.len();
             Some(*n_before - range.len())
@@ -289,6 +283,11 @@ impl Texts {
 
     fn push(&mut self, text: &str) -> Result<(), ArrowError> {
         self.text.push_str(text);
+        self.ends.push(self.text.len())
+    }
+
+    fn push_id(&mut self, id: QuestionId) -> Result<(), ArrowError> {
+        let _ = write!(self.text, "{id}");
         self.ends.push(self.text.len())
     }
 
