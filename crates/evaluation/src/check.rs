@@ -48,6 +48,7 @@ pub struct QuestionIndex<'a> {
     set: &'a QuestionSet,
     splits: Vec<SplitIndex>,
     selection: Selection,
+    is_of_a_sample: bool,
 }
 
 #[derive(Debug)]
@@ -79,13 +80,23 @@ impl<'a> QuestionIndex<'a> {
         };
         let all = splits.iter().copied().map(Some).chain([None]);
         let splits = all.map(index).filter(|split| !split.ids.is_empty());
-        Self { set, splits: splits.collect(), selection: Selection::default() }
+        Self {
+            set,
+            splits: splits.collect(),
+            selection: Selection::default(),
+            is_of_a_sample: false,
+        }
     }
 
     /// Restricts [`Self::check`] to the selected questions: it drops predictions of others, and others need
     /// not be answered.
     pub fn select(self, selection: Selection) -> Self {
         Self { selection, ..self }
+    }
+
+    /// The same for predictions of a sample of the questions: others need not be answered.
+    pub fn of_a_sample(self) -> Self {
+        Self { is_of_a_sample: true, ..self }
     }
 
     /// Fits predictions to the set.
@@ -116,7 +127,9 @@ impl<'a> QuestionIndex<'a> {
                 return Err(Error::Line { name: predictions.name, line, error: error.into() });
             }
         }
-        self.check_complete(predictions.name(), &line_of)?;
+        if !self.is_of_a_sample {
+            self.check_complete(predictions.name(), &line_of)?;
+        }
         let found = predictions.iter().zip(indices.into_iter().flatten());
         let selected = found.filter(|(row, _)| self.selection.has(row.split, row.class));
         let indices = selected.map(|(_, index)| index).collect();

@@ -73,7 +73,7 @@ pub fn combine(
     // The splits select what is combined: weights are fitted on others.
     let fit = read(&options.fit, &Selection { splits: Vec::new(), ..selection.clone() })?;
     let mut combination = match options.by_class {
-        true => combine_classes(name, &files, &fit, options.seed)?,
+        true => combine_by_class(name, &files, &fit, options.seed)?,
         false => combine_predictions(name, &files, &fit, options.seed)?,
     };
     if let (true, Some(path)) = (options.exclude_cooccurrences, questions) {
@@ -114,7 +114,10 @@ pub fn combine_predictions(
 }
 
 /// The same for the questions of each class, with weights of its own.
-fn combine_classes(
+///
+/// # Errors
+/// As [`combine_predictions`], for the questions of any class.
+pub fn combine_by_class(
     name: &str,
     models: &[Predictions],
     fit: &[Predictions],
@@ -188,7 +191,7 @@ mod tests {
         // One knows names, the other verbs, and each is sure of the wrong word where it knows nothing.
         let models = |split| [predictions(split, [2.0, -0.9]), predictions(split, [-0.9, 2.0])];
         let (valid, test) = (models("valid"), models("test"));
-        let combined = combine_classes("both", &test, &valid, 1).unwrap();
+        let combined = combine_by_class("both", &test, &valid, 1).unwrap();
         let ids = |of: &Predictions| of.iter().map(|row| row.id.clone()).collect::<Vec<_>>();
         assert_eq!(ids(&combined.predictions), ids(&test[0]));
         assert!(combined.predictions.iter().all(|row| row.is_right() == Some(true)));

@@ -76,7 +76,9 @@ pub use build::{Build, BuildOptions, BuiltBook, build};
 pub use build_news::{DEFAULT_LEADS, NewsBuild, NewsOptions, build_news};
 #[cfg(feature = "transformer")]
 pub use checkpoint::{ExportOptions, export};
-pub use combine::{Combination, CombineOptions, FittedWeights, combine, combine_predictions};
+pub use combine::{
+    Combination, CombineOptions, FittedWeights, combine, combine_by_class, combine_predictions,
+};
 pub use compare::compare;
 pub use convert::{ConvertOptions, convert};
 pub use error::{Error, ErrorKind, Result};

@@ -270,7 +270,7 @@ fn a_killed_training_of_a_reader_resumes_and_ends_with_the_same_bytes() {
     }
     assert!(!working.exists());
     let [whole, killed] = ["whole", "killed"].map(|name| contents(&folder.path().join(name)));
-    assert_eq!(whole.len(), 6, "{:?}", whole.keys());
+    assert_eq!(whole.len(), 7, "{:?}", whole.keys());
     assert!(whole == killed, "the readers differ");
 }
 
@@ -284,6 +284,9 @@ fn a_second_run_has_nothing_to_do() {
     assert!(second.contains("Everything is up to date"), "{second}");
     let table = |said: &str| said.lines().filter(|line| !line.contains(" s")).count();
     assert!(table(first) > 5);
+    for row in ["Reader (8.5M parameters), 20", "Reader + MemNNs, one weight each"] {
+        assert!(first.contains(row), "{row}: {first}");
+    }
     let quiet = goldilocks(folder.path(), &["reproduce", "--quiet"]);
     assert!(first.contains(quiet.trim_start_matches("exit 0\n")), "{quiet}");
 }

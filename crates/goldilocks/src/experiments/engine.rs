@@ -27,7 +27,8 @@ use questions::{QuestionSet, Split};
 
 use super::ReproduceOptions;
 use super::estimate::seconds_to_train;
-use super::plan::PlannedRow;
+use super::loaded::LoadedModels;
+use super::plan::{Origin, PlannedRow};
 use super::provenance::{of_answers, of_model};
 use crate::progress::during;
 use crate::sets::LEARNT_FROM;
@@ -48,6 +49,8 @@ pub struct Engine<'a> {
     pub anonymised: [OnceCell<QuestionSet>; 2],
     /// The fingerprints of what is learnt from and of what is answered, without and with placeholders.
     pub fingerprints: [OnceCell<[String; 2]>; 2],
+    /// Models that are there and only answer, by their paths: read once.
+    pub loaded: LoadedModels<'a>,
     /// Predictions that were made in this run, by name: these need not be read again.
     pub made: RefCell<BTreeMap<String, Predictions>>,
     /// The hash that identifies the questions to learn from.
@@ -183,12 +186,16 @@ impl Engine<'_> {
         let fingerprints = || [trained.fingerprint_of(&LEARNT_FROM), set.fingerprint()];
         let known = &self.fingerprints[usize::from(row.anonymise)];
         let [learnt_from, to_answer] = known.get_or_init(fingerprints).clone();
-        let model = Provenance::new(&row.settings, learnt_from, *seed);
+        let model = match &row.origin {
+            Origin::Trained(_, settings) => Provenance::new(settings, learnt_from, *seed),
+            Origin::Loaded(path) => self.loaded.load(path)?.1,
+        };
         Ok(AnswerProvenance::new(&model, to_answer, &self.answer_options(training)))
     }
 
     fn answer_options(&self, Training { row, seed, .. }: &Training<'_>) -> AnswerOptions {
-        AnswerOptions { splits: self.answered(row), seed: *seed, ..AnswerOptions::default() }
+        let (splits, sample) = (self.answered(row), row.sample);
+        AnswerOptions { splits, seed: *seed, sample, ..AnswerOptions::default() }
     }
 
     /// Returns whether the answers of a training are there, made from the right inputs.
@@ -204,6 +211,7 @@ impl Engine<'_> {
         let (expected, noted) = (self.expected(training)?, self.note(name));
         let found = noted.clone().or_else(|| self.brought(name, &expected));
         let any_version = self.options.any_version;
+        let is_loaded = matches!(training.row.origin, Origin::Loaded(_));
         match found.map(|found| (of_answers(&expected, &found, any_version), found)) {
             Some((None, found)) => {
                 if noted.is_none() {
@@ -212,6 +220,8 @@ impl Engine<'_> {
                 }
                 Ok(true)
             }
+            // A model that is there can always answer again.
+            Some((Some(_), _)) | None if is_loaded => Ok(false),
             Some((Some(mismatch), _)) if models::load(&self.model(name)).is_err() => {
                 let Mismatch { what, expected, found } = mismatch;
                 Err(Error::ForeignResults { path: output, what, expected, found })
@@ -231,7 +241,13 @@ impl Engine<'_> {
         if !self.figure_2 || self.explanations(name).exists() {
             return Ok(());
         }
-        let Ok((model, _)) = models::load(&self.model(name)) else { return Ok(()) };
+        let model = match &row.origin {
+            Origin::Loaded(path) => self.loaded.load(path)?.0,
+            Origin::Trained(..) => match models::load(&self.model(name)) {
+                Ok((model, _)) => model,
+                Err(_) => return Ok(()),
+            },
+        };
         let predictions = Predictions::read(&self.predictions(name))?;
         self.explain(training, &model, self.questions(row)?, &predictions)
     }
@@ -291,6 +307,10 @@ impl Engine<'_> {
         expected: &Provenance,
     ) -> Result<(Arc<dyn Model>, Provenance)> {
         let Training { row, seed, name } = training;
+        let (method, settings) = match &row.origin {
+            Origin::Trained(method, settings) => (method, settings),
+            Origin::Loaded(path) => return self.loaded.load(path),
+        };
         let (folder, device) = (self.model(name), self.options.device);
         match models::load_on(&folder, device, &|_| ()) {
             Ok((model, manifest)) => {
@@ -298,7 +318,7 @@ impl Engine<'_> {
                 match of_model(expected, &found, self.options.any_version) {
                     None => return Ok((model, found)),
                     // What may have taken days elsewhere is not replaced by a newer program of its own accord.
-                    Some(Mismatch { what, .. }) if what == "code" && row.entry.trains_by_epochs => {
+                    Some(Mismatch { what, .. }) if what == "code" && method.trains_by_epochs => {
                         let [expected, found] =
                             [&self.options.program, &found.program].map(Program::to_string);
                         return Err(Error::OtherCode { path: folder, expected, found });
@@ -325,7 +345,7 @@ impl Engine<'_> {
             }
         }
         let options = TrainOptions {
-            settings: row.settings.clone(),
+            settings: settings.clone(),
             seed: *seed,
             device,
             data: expected.data.clone(),
@@ -348,7 +368,8 @@ impl Engine<'_> {
         predictions: &Predictions,
     ) -> Result<()> {
         let predictions: Vec<Prediction> = predictions.iter().cloned().collect();
-        let looked = hits_and_misses(row.entry.name, model, set, &predictions, self.options.seed)?;
+        let looked =
+            hits_and_misses(row.origin.model(), model, set, &predictions, self.options.seed)?;
         if looked.is_empty() {
             return Ok(());
         }

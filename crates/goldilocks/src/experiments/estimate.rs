@@ -25,13 +25,13 @@ pub fn seconds_to_train(
     device: DeviceChoice,
     reporter: &dyn Reporter,
 ) -> Result<Option<f64>> {
-    let Some(started) = reporter.seconds().filter(|_| row.entry.trains_by_epochs) else {
+    let Some((started, (method, settings))) = reporter.seconds().zip(row.origin.learner()) else {
         return Ok(None);
     };
     let trial = Trial { reporter, steps: Mutex::default() };
     let mut training = models::Training::new(set, seed, &trial);
     training.device = device;
-    let result = (row.entry.train)(&row.settings, &training);
+    let result = (method.train)(settings, &training);
     crate::progress::check_cancelled(reporter)?;
     match result {
         // It was done before its time was up.
@@ -57,7 +57,7 @@ pub(super) fn in_order_of_time<'p>(
     reporter: &dyn Reporter,
 ) -> Result<Vec<(&'p PlannedRow, Option<f64>)>> {
     if engine.options.questions.is_none() {
-        learners.sort_by_key(|row| row.entry.cost);
+        learners.sort_by_key(|row| row.origin.learner().map(|(method, _)| method.cost));
         return Ok(learners.into_iter().map(|row| (row, None)).collect());
     }
     let mut counted = BTreeSet::new();

@@ -19,6 +19,10 @@
 //! # label = "MemNNs (small)" for a row beyond the paper's
 //!
 //! [[rows]]
+//! load = "reader-small"           # a model that is there, in place of `model`: `reader-small`, or a folder
+//! small_sample = 20               # on embedded data at most so many questions of each split and class
+//!
+//! [[rows]]
 //! from = "table-2/word-distance"  # all that this row of the paper's, or an earlier row here, says; then as above
 //! name = "far"
 //! settings = { max_penalty = 9 }
@@ -27,6 +31,7 @@
 //! name = "two"
 //! label = "MemNNs with word distance"
 //! of = ["memnn-window-selfsup", "far"]
+//! by_class = true                 # a weight for each class
 //! ```
 //!
 //! An experiment on CNN QA says `embedded = "news"`.
@@ -34,7 +39,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ::report::TableKind;
 use questions::Split;
@@ -100,6 +105,8 @@ pub(super) struct Row {
     from: Option<String>,
     /// A name of the registry.
     pub(super) model: String,
+    /// A model that is there, in place of one that is trained.
+    pub(super) load: Option<PathBuf>,
     /// What folders and files are called; the model's name if there is one row of it.
     name: Option<String>,
     /// The id of the paper's row that it reproduces, if it is not the model's own (`report::paper`).
@@ -119,6 +126,8 @@ pub(super) struct Row {
     pub(super) settings: Table,
     /// Settings besides, on embedded data.
     pub(super) small: Table,
+    /// How many questions of each split and class are answered there at most.
+    pub(super) small_sample: Option<NonZeroUsize>,
     /// Lists of values: a row for each combination, named after it.
     grid: Table,
 }
@@ -133,6 +142,9 @@ pub struct Combination {
     pub label: String,
     /// The names of its rows.
     pub of: Vec<String>,
+    /// Whether each class has weights of its own.
+    #[serde(default)]
+    pub by_class: bool,
 }
 
 /// The paper's experiments, by their names.
@@ -276,21 +288,38 @@ impl Row {
     /// The id of the paper's row: that of the model, unless the row names another or goes beyond the paper.
     pub(super) fn paper_row(&self) -> Option<String> {
         let is_plain = self.ensemble.is_none() && !self.anonymise && !self.exclude_cooccurrences;
-        let plain = || is_plain.then(|| self.model.clone());
+        let plain = || (is_plain && self.load.is_none()).then(|| self.model.clone());
         self.paper_row.clone().or_else(plain).filter(|_| self.label.is_none())
     }
 
     pub(super) fn name(&self) -> &str {
-        self.name.as_deref().unwrap_or(&self.model)
+        let loaded = || self.load.as_ref().and_then(|path| path.to_str());
+        self.name.as_deref().or_else(loaded).unwrap_or(&self.model)
     }
 
     /// The row with what it takes from another.
     fn resolved(self, earlier: &[Self]) -> Result<Self, String> {
+        let wrong = |expected: &str, found: &str| {
+            Err(format!("row `{}`: expected {expected}, found {found}", self.name()))
+        };
+        if self.load.is_some() {
+            let is_trained = !self.settings.is_empty() || !self.small.is_empty();
+            let is_repeated = self.seeds.is_some() || self.ensemble.is_some();
+            return match (&self.from, self.model.as_str()) {
+                (None, "") if is_trained || !self.grid.is_empty() => {
+                    wrong("a model that is loaded to have no settings", "some")
+                }
+                (None, "") if is_repeated => {
+                    wrong("a model that is loaded to have no seeds", "some")
+                }
+                (None, "") => Ok(self),
+                _ => wrong("one of `model`, `load` and `from`", "several"),
+            };
+        }
         let Some(from) = &self.from else {
-            return if self.model.is_empty() {
-                Err(format!("row `{}`: expected `model` or `from`", self.name()))
-            } else {
-                Ok(self)
+            return match self.model.as_str() {
+                "" => wrong("one of `model`, `load` and `from`", "none"),
+                _ => Ok(self),
             };
         };
         let find = |rows: &[Self], name| rows.iter().find(|row| row.name() == name).cloned();
@@ -303,7 +332,7 @@ impl Row {
         let Self { settings, small, .. } = &self;
         let mut row = found.ok_or_else(|| format!("from: no row is named `{from}`"))?;
         if !self.model.is_empty() {
-            return Err(format!("row `{}`: expected `model` or `from`, found both", self.name()));
+            return wrong("one of `model`, `load` and `from`", "several");
         }
         row.name = self.name.clone().or(row.name);
         // A changed row is another row of the paper, or none.
@@ -352,6 +381,7 @@ mod tests {
     use models::MODELS;
 
     use super::*;
+    use crate::experiments::plan::{Origin, PlannedRow};
 
     #[test]
     fn every_experiment_of_the_paper_can_be_planned() {
@@ -361,12 +391,14 @@ mod tests {
             experiment.plan(false).unwrap();
         }
         let table_2 = Experiment::named("table-2").unwrap().plan(false).unwrap();
-        // Three models are Appendix E's; five rows go beyond the paper.
-        assert_eq!(table_2.len(), MODELS.len() - 3 + 5);
+        // Three models are Appendix E's; five rows, and the reader's, go beyond the paper.
+        let n_readers = usize::from(cfg!(feature = "reader-small"));
+        let n_beyond = 5 + n_readers;
+        assert_eq!(table_2.len(), MODELS.len() - 3 + n_beyond);
         let of_paper = MODELS.iter().filter(|entry| entry.section.starts_with('§'));
         let listed: Vec<&str> = table_2.iter().map(|row| row.name.as_str()).collect();
         assert_eq!(
-            &listed[..listed.len() - 5],
+            &listed[..listed.len() - n_beyond],
             of_paper.map(|entry| entry.name).collect::<Vec<_>>()
         );
     }
@@ -377,18 +409,19 @@ mod tests {
         const OPEN: [&str; 5] = ["batch", "epochs", "init", "patience", "samples"];
         let plan = |name| Experiment::named(name).unwrap().plan(false).unwrap();
         let letter = plan("appendix-a");
-        for row in plan("table-2").iter().filter(|row| row.entry.trains_by_epochs) {
+        for row in plan("table-2").iter().filter(|row| row.origin.learner().is_some()) {
             let Some(id) = &row.paper_row else { continue };
             let same = letter.iter().find(|other| other.paper_row.as_ref() == Some(id)).unwrap();
-            let of = |row: &super::super::PlannedRow| -> Vec<(String, String)> {
-                let texts = row.settings.texts().map(|(key, value)| (key.to_owned(), value));
+            let of = |row: &PlannedRow| -> Vec<(String, String)> {
+                let (_, settings) = row.origin.learner().unwrap();
+                let texts = settings.texts().map(|(key, value)| (key.to_owned(), value));
                 texts.filter(|(key, _)| !OPEN.contains(&key.as_str())).collect()
             };
             assert!(of(row) == of(same) || row.differs.is_some(), "{id}");
         }
         // Whatever learns and is compared with the paper in other tables says so too.
         for row in ["cnn", "windows", "ablation"].into_iter().flat_map(plan) {
-            let learns = row.entry.trains_by_epochs && row.paper_row.is_some();
+            let learns = row.origin.learner().is_some() && row.paper_row.is_some();
             assert!(!learns || row.differs.is_some(), "{}", row.name);
         }
     }
@@ -484,8 +517,10 @@ mod tests {
                     settings = { max_penalty = 5 }\nsmall = { max_penalty = 3 }\n";
         let read = |text: &str| Experiment::from_toml(Path::new("own.toml"), text).unwrap();
         let row = |text: &str, is_embedded| read(text).plan(is_embedded).unwrap().remove(0);
-        let max_penalty =
-            |is_embedded| row(text, is_embedded).settings.values()["max_penalty"].to_string();
+        let max_penalty = |is_embedded| match row(text, is_embedded).origin {
+            Origin::Trained(_, settings) => settings.values()["max_penalty"].to_string(),
+            Origin::Loaded(path) => panic!("{}", path.display()),
+        };
         assert_eq!((max_penalty(true), max_penalty(false)), ("3".into(), "5".into()));
         assert_eq!(row(text, true).changed.len(), 1);
         let few = format!("small_seeds = 1\n{text}");
@@ -512,10 +547,43 @@ mod tests {
             error("[[rows]]\nfrom = 'table-2/memnn'"),
             "own.toml: from: no row is named `table-2/memnn`"
         );
-        assert_eq!(error("[[rows]]\nname = 'x'"), "own.toml: row `x`: expected `model` or `from`");
+        assert_eq!(
+            error("[[rows]]\nname = 'x'"),
+            "own.toml: row `x`: expected one of `model`, `load` and `from`, found none"
+        );
         assert_eq!(
             error("[[rows]]\nmodel = 'word-distance'\nfrom = 'table-2/word-distance'"),
-            "own.toml: row `word-distance`: expected `model` or `from`, found both"
+            "own.toml: row `word-distance`: expected one of `model`, `load` and `from`, found several"
+        );
+    }
+
+    #[test]
+    fn a_model_that_is_there_is_a_row() {
+        let read = |row: &str| {
+            Experiment::from_toml(Path::new("own.toml"), &format!("title = 'x'\n[[rows]]\n{row}"))
+        };
+        let row = "load = 'models/large'\nname = 'large'\nlabel = 'Large'\nsmall_sample = 20\n";
+        let plan = |is_embedded| read(row).unwrap().plan(is_embedded).unwrap().remove(0);
+        let [all, few] = [false, true].map(plan);
+        assert_eq!((all.beyond.as_deref(), all.sample), (Some("Large"), None));
+        assert_eq!(few.beyond.as_deref(), Some("Large, 20 questions a class"));
+        assert_eq!((few.sample, few.origin.model(), few.seeds), (Some(20), "large", 1));
+        let error = |row: &str| read(row).unwrap_err().to_string();
+        assert_eq!(
+            error("load = 'models/large'"),
+            "own.toml: row `models/large`: a name is part of a file's name"
+        );
+        assert_eq!(
+            error("load = 'large'\nsettings = { dim = 3 }"),
+            "own.toml: row `large`: expected a model that is loaded to have no settings, found some"
+        );
+        assert_eq!(
+            error("load = 'large'\nseeds = 3"),
+            "own.toml: row `large`: expected a model that is loaded to have no seeds, found some"
+        );
+        assert_eq!(
+            error("load = 'large'\nmodel = 'lstm-query'"),
+            "own.toml: row `large`: expected one of `model`, `load` and `from`, found several"
         );
     }
 
@@ -526,7 +594,9 @@ mod tests {
         for row in ["windows", "anonymised"].into_iter().flat_map(plan) {
             let same = table_2.iter().find(|other| other.name == row.name);
             if let Some(same) = same {
-                assert_eq!(row.settings.values(), same.settings.values(), "{}", row.name);
+                let values =
+                    |row: &PlannedRow| row.origin.learner().map(|(_, it)| it.values().clone());
+                assert_eq!(values(&row), values(same), "{}", row.name);
                 n_shared += 1;
             }
         }

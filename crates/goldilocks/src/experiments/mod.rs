@@ -4,6 +4,7 @@
 mod engine;
 mod estimate;
 mod experiment;
+mod loaded;
 mod plan;
 mod provenance;
 mod reproduce;
@@ -11,6 +12,6 @@ mod results;
 
 pub use engine::write_file;
 pub use experiment::{Combination, Embedded, Experiment, names, source_of};
-pub use plan::PlannedRow;
+pub use plan::{Origin, PlannedRow};
 pub(crate) use provenance::of_model;
 pub use reproduce::{ReproduceOptions, Reproduced, reproduce};

@@ -43,10 +43,14 @@ pub fn of_answers(
         splits.sort_unstable();
         splits.into_iter().map(Split::code).collect::<Vec<_>>().join(", ")
     };
+    let sample = |answers: &AnswerProvenance| {
+        answers.sample.map_or("all".to_owned(), |n| format!("{n} a class"))
+    };
     let fields = [
         ("questions to answer", expected.questions.clone(), found.questions.clone()),
         ("splits", splits(expected), splits(found)),
         ("controls", expected.controls.join(", "), found.controls.join(", ")),
+        ("sample", sample(expected), sample(found)),
     ];
     let differs = |(_, expected, found): &(_, String, String)| expected != found;
     let mismatch = |(what, expected, found): (&str, _, _)| {

@@ -21,6 +21,7 @@ use serde::Serialize;
 
 use super::engine::{Engine, write_file};
 use super::estimate::in_order_of_time;
+use super::loaded::LoadedModels;
 use super::{Combination, Embedded, Experiment, PlannedRow};
 use crate::progress::check_cancelled;
 use crate::sets::{self, SetOptions};
@@ -94,6 +95,7 @@ pub fn reproduce(
         set,
         anonymised: Default::default(),
         fingerprints: Default::default(),
+        loaded: LoadedModels::new(options.device, reporter),
         made: RefCell::default(),
         data,
         answering: answered.as_ref().map(|(_, hash, _)| hash.clone()),
@@ -163,7 +165,7 @@ fn rows<'s>(
         let (name, label) = match &row.beyond {
             Some(label) => (row.name.clone(), label.clone()),
             None => {
-                let name = row.entry.name;
+                let name = row.origin.model();
                 (name.to_owned(), report::paper::label(name).unwrap_or(name).to_owned())
             }
         };
@@ -178,7 +180,8 @@ fn rows<'s>(
             training: engine.training_curve(row)?,
         });
     }
-    for Combination { name, label, of } in experiment.combinations() {
+    for combination in experiment.combinations() {
+        let Combination { name, label, of, .. } = combination;
         let member = |name: &String| done.iter().copied().find(|row| row.name == *name);
         let Some(members) = of.iter().map(member).collect::<Option<Vec<&PlannedRow>>>() else {
             continue;
@@ -189,7 +192,7 @@ fn rows<'s>(
             label: label.clone(),
             settings: Vec::new(),
             differs: None,
-            runs: engine.combined_runs(name, &members)?,
+            runs: engine.combined_runs(combination, &members)?,
             explained: Vec::new(),
             training: Vec::new(),
         });
@@ -200,7 +203,7 @@ fn rows<'s>(
 /// Trains and answers what every row still needs: first what does not learn by epochs, then what takes the shortest.
 fn make_all(engine: &Engine<'_>, wanted: &[&PlannedRow], reporter: &dyn Reporter) -> Result<()> {
     let (learners, cheap): (Vec<&PlannedRow>, Vec<&PlannedRow>) =
-        wanted.iter().copied().partition(|row| row.entry.trains_by_epochs);
+        wanted.iter().copied().partition(|row| row.origin.learner().is_some());
     let (mut n_made, mut number, total) = (0, 0, wanted.len());
     let mut make = |row: &PlannedRow, seconds, rest| -> Result<()> {
         check_cancelled(reporter)?;
@@ -383,8 +386,18 @@ mod tests {
 
     /// Reproduces a small table; returns the rows that were made.
     fn run(folder: &Path, commit: &str, any_version: bool) -> Result<Vec<String>> {
+        Ok(run_text(folder, EXPERIMENT, commit, any_version)?.0)
+    }
+
+    /// Reproduces a table; returns the rows that were made, and the report as text.
+    fn run_text(
+        folder: &Path,
+        text: &str,
+        commit: &str,
+        any_version: bool,
+    ) -> Result<(Vec<String>, String)> {
         let path = folder.join("small.toml");
-        fs::write(&path, EXPERIMENT).unwrap();
+        fs::write(&path, text).unwrap();
         let program = Program { commit: Some(commit.to_owned()), ..Program::default() };
         let options = ReproduceOptions {
             questions: None,
@@ -405,8 +418,9 @@ mod tests {
                 made.lock().unwrap().push(name);
             }
         };
-        reproduce(&Experiment::read(&path)?, &folder.join("out"), &options, &listen)?;
-        Ok(made.into_inner().unwrap())
+        let experiment = Experiment::read(&path)?;
+        let reproduced = reproduce(&experiment, &folder.join("out"), &options, &listen)?;
+        Ok((made.into_inner().unwrap(), reproduced.text))
     }
 
     /// Pretends that other code has made the results of a model.
@@ -418,6 +432,36 @@ mod tests {
             assert!(text.contains(&code), "{text}");
             fs::write(&path, text.replace(&code, "0123456789abcdef")).unwrap();
         }
+    }
+
+    #[test]
+    fn a_model_that_is_there_answers_a_sample_and_is_combined() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path();
+        let own = "title = 'Own'\ntables = ['validation']\nsplits = ['valid']\n[[rows]]\n\
+                   model = 'word-distance'\nsettings = { max_penalty = 5 }\n";
+        run_text(folder, own, "a", false).unwrap();
+        let model = folder.join("out/models/word-distance");
+        let text = format!(
+            "{own}[[rows]]\nload = {model:?}\nname = 'there'\nlabel = 'There'\nsmall_sample = 3\n\
+             [[combinations]]\nname = 'both'\nlabel = 'Both'\nof = ['there', 'word-distance']\n\
+             by_class = true\n"
+        );
+        let (made, table) = run_text(folder, &text, "a", false).unwrap();
+        assert_eq!(made, ["there"]);
+        for label in ["There, 3 questions a class", "Both", "n = 207"] {
+            assert!(table.contains(label), "{label}: {table}");
+        }
+        let answers = fs::read_to_string(folder.join("out/predictions/there.jsonl")).unwrap();
+        assert_eq!(answers.lines().count(), 12);
+        assert!(run_text(folder, &text, "a", false).unwrap().0.is_empty());
+        // Another sample, then another model.
+        let fewer = text.replace("small_sample = 3", "small_sample = 2");
+        assert_eq!(run_text(folder, &fewer, "a", false).unwrap().0, ["there"]);
+        let nearer = fewer.replace("max_penalty = 5", "max_penalty = 4");
+        assert_eq!(run_text(folder, &nearer, "a", false).unwrap().0, ["word-distance", "there"]);
+        fs::remove_dir_all(&model).unwrap();
+        assert!(run_text(folder, &fewer, "a", false).is_err());
     }
 
     #[test]

@@ -1,19 +1,21 @@
 //! What a reproduction has made so far, read for its report.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use ::report::{ExplainedQuestion, Run};
 use evaluation::{Prediction, Predictions, QuestionIndex, ensemble, exclude_cooccurrences};
 use questions::Split;
 
+use super::Combination;
 use super::engine::{Engine, Training};
 use super::plan::PlannedRow;
-use crate::{Error, Result};
+use crate::{Error, Result, combine_by_class, combine_predictions};
 
 impl Engine<'_> {
     /// The row's answers, one run per seed or ensemble.
     pub fn runs<'s>(&'s self, row: &PlannedRow) -> Result<Vec<Run<'s>>> {
-        let index = self.index(row)?;
+        let index = self.index(&[row])?;
         let trainings = self.trainings(row);
         let run = |members: &[Training<'_>]| -> Result<Run<'s>> {
             let seed = members[0].seed;
@@ -41,19 +43,24 @@ impl Engine<'_> {
         trainings.chunks(row.ensemble).map(run).collect()
     }
 
-    /// The answers of rows as one, a run for each seed that all of them have.
-    pub fn combined_runs<'s>(&'s self, name: &str, rows: &[&PlannedRow]) -> Result<Vec<Run<'s>>> {
-        let index = self.index(rows[0])?;
+    /// The answers of rows as one, a run for each seed that all of them have; of rows of which one answers a sample,
+    /// to the questions of that.
+    pub fn combined_runs<'s>(
+        &'s self,
+        combination: &Combination,
+        rows: &[&PlannedRow],
+    ) -> Result<Vec<Run<'s>>> {
+        let index = self.index(rows)?;
         let n_seeds = rows.iter().map(|row| row.seeds).min().unwrap_or(0);
+        let combine = if combination.by_class { combine_by_class } else { combine_predictions };
         let run = |number: usize| -> Result<Run<'s>> {
             let read = |splits: &[Split]| -> Result<Vec<Predictions>> {
                 let file = |row: &&PlannedRow| self.read(&self.training(row, number).name, splits);
-                rows.iter().map(file).collect()
+                in_common(rows.iter().map(file).collect::<Result<_>>()?)
             };
             let (answers, fit) = (read(&self.splits)?, read(&[Split::Valid])?);
-            let (answers, fit): (Vec<_>, Vec<_>) = (answers.iter().collect(), fit.iter().collect());
             let first = self.training(rows[0], number);
-            let combined = evaluation::combine(name, &answers, &fit, first.seed)?;
+            let combined = combine(&combination.name, &answers, &fit, first.seed)?;
             let version = self.version(&first.name);
             let predictions = index.check(combined.predictions)?;
             Ok(Run { seed: first.seed, version, predictions })
@@ -61,9 +68,10 @@ impl Engine<'_> {
         (0..n_seeds).map(run).collect()
     }
 
-    fn index(&self, row: &PlannedRow) -> Result<QuestionIndex<'_>> {
+    fn index(&self, rows: &[&PlannedRow]) -> Result<QuestionIndex<'_>> {
         let splits = if self.splits.is_empty() { &Split::ALL[..] } else { &self.splits };
-        Ok(QuestionIndex::of_splits(self.questions(row)?, splits))
+        let index = QuestionIndex::of_splits(self.questions(rows[0])?, splits);
+        Ok(if rows.iter().any(|row| row.sample.is_some()) { index.of_a_sample() } else { index })
     }
 
     /// What the first seed of a row looked at; nothing for models that look at nothing in particular.
@@ -97,4 +105,17 @@ impl Engine<'_> {
         let wanted: Vec<Prediction> = file.iter().filter(is_wanted).cloned().collect();
         Ok(Predictions::new(file.name(), wanted)?)
     }
+}
+
+/// The predictions of the questions that all files have.
+fn in_common(files: Vec<Predictions>) -> Result<Vec<Predictions>> {
+    let ids = |file: &Predictions| file.iter().map(|row| row.id.clone()).collect::<BTreeSet<_>>();
+    let Some(smallest) = files.iter().min_by_key(|file| file.iter().count()).map(ids) else {
+        return Ok(files);
+    };
+    let of_file = |file: Predictions| {
+        let kept = file.iter().filter(|row| smallest.contains(&row.id)).cloned().collect();
+        Ok(Predictions::new(file.name(), kept)?)
+    };
+    files.into_iter().map(of_file).collect()
 }

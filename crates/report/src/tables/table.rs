@@ -346,10 +346,14 @@ fn distinguish(rows: &mut [TableRow]) {
     }
 }
 
-/// Marks the best models of a column, all of them where they are level; people are not a model.
+/// Marks the best models of a column, all of them where they are level; people are not a model, and a model that
+/// answered a sample of the questions is not compared with the others.
 fn mark_best(rows: &mut [TableRow], column: usize) {
+    let n = |cell: &Figures| cell.ours.map(|ours| ours.n);
     let models = rows.iter_mut().filter(|row| !row.is_people);
     let mut cells: Vec<&mut Figures> = models.map(|row| &mut row.cells[column]).collect();
+    let most = cells.iter().filter_map(|cell| n(cell)).max();
+    cells.retain(|cell| n(cell) == most);
     let share = |cell: &Figures| cell.ours.map(|ours| ours.accuracy);
     let best = cells.iter().filter_map(|cell| share(cell)).fold(f64::NEG_INFINITY, f64::max);
     for cell in &mut cells {
