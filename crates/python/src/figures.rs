@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use goldilocks::evaluation::{self, Predictions};
-use goldilocks::questions::QuestionSet;
-use goldilocks::{SetOptions, combine_predictions, sets};
+use goldilocks::questions::{QuestionSet, WordClass};
+use goldilocks::{FittedWeights, SetOptions, combine_by_class, combine_predictions, sets};
 use pyo3::prelude::*;
 
 use crate::models::json;
@@ -81,19 +81,28 @@ pub fn compare(
     })
 }
 
-/// Several models as one: the mean of some predictions or, where there are others to fit on, by weights; and those.
+/// The weights that were fitted, with the class that they are for.
+type ClassWeights = Vec<(Option<&'static str>, Vec<f64>)>;
+
+/// Several models as one: the mean of some predictions or, where there are others to fit on, by weights, for each class
+/// by itself if so wished; and those.
 #[pyfunction]
 pub fn combine(
     py: Python<'_>,
     name: String,
     predictions: (Vec<PyRef<'_, PredictionList>>, Vec<PyRef<'_, PredictionList>>),
-    seed: u64,
+    how: (bool, u64),
     work: Work,
-) -> PyResult<(PredictionList, Option<Vec<f64>>)> {
+) -> PyResult<(PredictionList, ClassWeights)> {
     let (models, fit) = (inner(&predictions.0), inner(&predictions.1));
+    let (by_class, seed) = how;
     work.run(py, move |_| {
-        let combined = combine_predictions(&name, &models, &fit, seed)?;
-        let weights = combined.fitted.into_iter().next().map(|fitted| fitted.weights);
+        let combined = match by_class {
+            true => combine_by_class(&name, &models, &fit, seed)?,
+            false => combine_predictions(&name, &models, &fit, seed)?,
+        };
+        let weights = |fitted: FittedWeights| (fitted.class.map(WordClass::code), fitted.weights);
+        let weights = combined.fitted.into_iter().map(weights).collect();
         Ok((PredictionList::new(combined.predictions), weights))
     })
 }

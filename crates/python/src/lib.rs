@@ -48,6 +48,7 @@ mod _native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::work::note_process();
+        module.add("n_tales", goldilocks::corpus::tales::TALES.len())?;
         module.add("version", cli::program().to_string())
     }
 }

@@ -315,6 +315,10 @@ pub fn build(py: Python<'_>, building: BuildArgs, work: Work) -> PyResult<Questi
     let options = building.options(py)?;
     work.run(py, move |reporter| {
         let built = goldilocks::build(&options, reporter)?;
+        // Tables and pickles of them need the ids; the program computes them when it writes the set.
+        if !built.set.is_empty() {
+            built.set.id(0);
+        }
         let manifest = built.manifest(&cli::program());
         Ok(QuestionList::new(built.set, manifest, None))
     })

@@ -42,6 +42,7 @@ def test_books_come_from_texts_files_and_patterns(tmp_path: Path) -> None:
     files = gl.build(str(tmp_path / "*.txt"), rules=RULES, splits={"one": "train", "two": "test"})
     assert texts.fingerprint == files.fingerprint and len(texts) > 10
     assert gl.build(tmp_path, rules=RULES).books[0][0] == "one"
+    assert gl.build(gl.read_books()).books == gl.build().books
     (tmp_path / "splits.tsv").write_text("train\tone.txt\nvalid\ttwo.txt\n")
     split = gl.build(tmp_path, rules=RULES, splits=tmp_path / "splits.tsv")
     assert split.books == [("one", "train"), ("two", "valid")]

@@ -131,6 +131,13 @@ def test_figures_of_predictions(tales: gl.Questions, few: gl.Questions, model: g
     assert comparison["all"].n == len(ours) and "p = " in str(comparison)
     both, weights = gl.combine([ours, mine], name="both")
     assert weights is None and (both.name, len(both)) == ("both", len(ours))
+    valid = [model.answer(few, split="valid"), gl.answer(longest, few, split="valid")]
+    fitted, weights = gl.combine([ours, mine], fit=valid)
+    assert weights is not None and (len(weights), len(fitted)) == (2, len(ours))
+    _, weights = gl.combine([ours, mine], fit=valid, by_class=True)
+    assert {name: len(of_class) for name, of_class in weights.items()} == {"NE": 2, "CN": 2, "V": 2, "P": 2}
+    with pytest.raises(ValueError, match="expected predictions to fit on"):
+        gl.combine([ours, mine], by_class=True)
     table = gl.report([ours, mine], few, tmp_path / "report", title="a few questions")
     assert "longest" in table and (tmp_path / "report" / "index.html").exists()
     assert gl.stats(few)["statistics"]["splits"][0]["split"] == "train"

@@ -6,7 +6,7 @@ import html
 import json
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 from goldilocks_cbt import _native
 from goldilocks_cbt._models import _native_of
@@ -177,20 +177,50 @@ def compare(
     return Comparison(json.loads(_native.compare((one, other), which(split, word_class), seed, work())))
 
 
+@overload
 def combine(
     predictions: Sequence[Predictions],
     *,
     fit: Sequence[Predictions] = (),
+    by_class: Literal[False] = False,
     name: str = "combined",
     seed: int = 1,
-) -> tuple[Predictions, list[float] | None]:
+) -> tuple[Predictions, list[float] | None]: ...
+@overload
+def combine(
+    predictions: Sequence[Predictions],
+    *,
+    fit: Sequence[Predictions],
+    by_class: Literal[True],
+    name: str = "combined",
+    seed: int = 1,
+) -> tuple[Predictions, dict[str | None, list[float]]]: ...
+def combine(
+    predictions: Sequence[Predictions],
+    *,
+    fit: Sequence[Predictions] = (),
+    by_class: bool = False,
+    name: str = "combined",
+    seed: int = 1,
+) -> tuple[Predictions, Any]:
     """Several models as one, and the weights that were fitted.
 
     By the mean of their distributions; with `fit`, validation predictions of the same models in the same order, by
-    weights that are fitted on those.
+    weights that are fitted on those: one for each model or, `by_class`, one for each model and class, in a `dict`.
+
+    >>> import goldilocks_cbt as gl
+    >>> questions = gl.build(seed=1)
+    >>> models = [gl.train(name, questions) for name in ("word-distance", "kneser-ney")]
+    >>> valid, test = ([model.answer(questions, split=split) for model in models] for split in ("valid", "test"))
+    >>> both, weights = gl.combine(test, fit=valid, by_class=True)
+    >>> len(both), {name: len(fitted) for name, fitted in weights.items()}
+    (1200, {'NE': 2, 'CN': 2, 'V': 2, 'P': 2})
     """
-    native, weights = _native.combine(name, (_list(predictions), _list(fit)), seed, work())
-    return Predictions(native), weights
+    if by_class and not fit:
+        raise ValueError("by_class: expected predictions to fit on (`fit`), found none")
+    native, weights = _native.combine(name, (_list(predictions), _list(fit)), (by_class, seed), work())
+    fitted: Any = dict(weights) if by_class else weights[0][1] if weights else None
+    return Predictions(native), fitted
 
 
 def stats(questions: Questions, *, progress: Progress = None, threads: int | None = None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, final
 
 version: str
+n_tales: int
 
 _Path = str | os.PathLike[str]
 _Options = Mapping[str, Any]
@@ -137,9 +138,9 @@ def compare(
 def combine(
     name: str,
     predictions: tuple[Sequence[PredictionList], Sequence[PredictionList]],
-    seed: int,
+    how: tuple[bool, int],
     work: _Options,
-) -> tuple[PredictionList, list[float] | None]: ...
+) -> tuple[PredictionList, list[tuple[str | None, list[float]]]]: ...
 def stats(questions: QuestionList, work: _Options) -> str: ...
 def report(
     predictions: Sequence[PredictionList], questions: QuestionList, reporting: _Options, work: _Options

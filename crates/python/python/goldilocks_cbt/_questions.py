@@ -16,24 +16,31 @@ from goldilocks_cbt._work import Names, Path, Progress, thousands, which, work
 
 @dataclass(frozen=True)
 class Books:
-    """Books by their paths, or as texts by their names. Nothing is read yet."""
+    """Books by their paths, or as texts by their names, or the tales of the package. Nothing is read yet."""
 
     paths: list[str] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
+    are_tales: bool = False
 
     def __len__(self) -> int:
-        return len(self.paths) + len(self.texts)
+        return _native.n_tales if self.are_tales else len(self.paths) + len(self.texts)
 
 
-def read_books(source: Any) -> Books:
+def read_books(source: Any = None) -> Books:
     """Names books: a file, a folder, a pattern such as `"books/*.epub"`, a list of these, or texts by name.
+
+    Without a source they are the tales of the package.
 
     >>> import goldilocks_cbt as gl
     >>> len(gl.read_books({"bears": "Once there were three bears.", "fox": "A fox met a crow."}))
     2
+    >>> len(gl.read_books())
+    14
 
     A pattern that finds nothing is a `NotFoundError`.
     """
+    if source is None:
+        return Books(are_tales=True)
     if isinstance(source, Books):
         return source
     if isinstance(source, Mapping):
@@ -190,8 +197,8 @@ def building(
     by: str | None = None,
 ) -> dict[str, Any]:
     """What questions are built from, and how."""
-    named = Books() if books is None else read_books(books)
-    if books is not None and not len(named):
+    named = read_books(books)
+    if not len(named):
         raise ValueError("books: expected at least one; leave them out for the tales of the package")
     if by not in (None, "author"):
         raise ValueError(f"by: expected 'author', found {by!r}")
