@@ -382,7 +382,7 @@ mod tests {
             ),
             expect![[r#"
             rooks.jsonl:1: the key `scores` is missing
-            hint: a line needs at least `id`, `candidates` and `scores`"#]],
+            hint: a line needs `id`, `candidates`, and `scores` or `predicted`"#]],
         );
         check_error(
             &with(r#""1""#, "1"),
