@@ -123,7 +123,9 @@ impl LineError {
             Self::MissingKey { key: "annotator" | "seconds" } => {
                 "in a file of people's answers every line has `annotator` and `seconds`"
             }
-            Self::MissingKey { .. } => "a line needs `id`, `candidates`, and `scores` or `predicted`",
+            Self::MissingKey { .. } => {
+                "a line needs `id`, `candidates`, and `scores` or `predicted`"
+            }
             Self::ScoreNotFinite { .. } => {
                 "JSON has no NaN or infinity; look for a model that diverged, or a log of zero"
             }
