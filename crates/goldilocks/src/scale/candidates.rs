@@ -14,8 +14,8 @@ use crate::progress::check_cancelled;
 use crate::stats::LEAST_SHARE;
 use crate::{Event, Reporter, Result};
 
-/// A pair is counted if, by the sample, it shares this part of what the report lists. Of a book of 60,000 words that
-/// shares 1 % of its text, one in 16 8-grams shows half of that but for once in four thousand times.
+/// A pair is counted if, by the sample, it shares this part of what the report lists. One in 16 8-grams of a book of
+/// 60,000 words that shares 1 % of its text shows half of that, but for one such book in some four thousand.
 const LEAST_SAMPLED: f64 = 0.5;
 
 /// `candidates.json`.

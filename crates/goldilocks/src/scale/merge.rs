@@ -141,6 +141,9 @@ fn number_twins(plan: &Plan, split: Split, receipts: &mut [Receipt]) -> Result<u
     let of_split: Vec<&Shard> = plan.shards().iter().filter(|shard| shard.split == split).collect();
     let rows: usize = of_split.iter().map(|shard| receipts[shard.number].rows).sum();
     let repeated = repeated(plan, &of_split, rows)?;
+    if repeated.is_empty() {
+        return Ok(0);
+    }
     // Those of each shard, by their hashes and then by their numbers, all in the order of the set.
     let in_shard = |shard: &&Shard| {
         let mut hashes = Vec::new();
