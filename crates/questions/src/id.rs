@@ -273,7 +273,7 @@ impl QuestionSet {
             // Few are repeated, in whatever split: only these are counted.
             let mut sorted: Vec<u64> =
                 self.hashes().iter().map(|&hash| u64::from_be_bytes(hash)).collect();
-            sorted.par_sort_unstable();
+            sorted.sort_unstable();
             let repeated = sorted.windows(2).filter(|pair| pair[0] == pair[1]);
             let repeated: HashSet<Hash> = repeated.map(|pair| pair[0].to_be_bytes()).collect();
             let mut counts: HashMap<(Hash, Option<Split>), u32> = HashMap::new();

@@ -3,7 +3,6 @@
 //! Of each book the smallest hashes of its sequences of eight words are kept (Broder 1997). A text that holds the whole
 //! book has all of them, one that holds a quarter of it about a quarter, and any other text none but by chance.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::sentences::union;
@@ -25,9 +24,11 @@ impl BookSketch {
     /// The sketch of a book, by its words; none for a text of a few words.
     pub fn of<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let words: Vec<u64> = words.into_iter().filter_map(word_hash).collect();
-        let hashes: BTreeSet<u32> = ngram_hashes(&words).collect();
-        let kept: Vec<u32> = hashes.into_iter().take(KEPT).collect();
-        kept.try_into().ok().map(Self)
+        let mut hashes: Vec<u64> = ngram_hashes(&words).map(u64::from).collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        let kept: &[u64; KEPT] = hashes.first_chunk()?;
+        Some(Self(kept.map(|hash| hash as u32)))
     }
 
     /// Its bytes in a file that [`KnownBooks::from_bytes`] reads.
@@ -39,8 +40,8 @@ impl BookSketch {
 /// The sketches of many books.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownBooks {
-    /// Hashes with the number of the book that has them, in order.
-    hashes: Vec<(u32, u32)>,
+    /// Hashes with the number of the book that has them in the lower half, in order.
+    hashes: Vec<u64>,
 }
 
 impl KnownBooks {
@@ -51,9 +52,9 @@ impl KnownBooks {
             return None;
         }
         let number = |(place, &bytes): (usize, &[u8; 4])| {
-            (u32::from_le_bytes(bytes), u32::try_from(place / KEPT).unwrap_or(u32::MAX))
+            pair(u32::from_le_bytes(bytes), (place / KEPT) as u32)
         };
-        let mut hashes: Vec<(u32, u32)> = numbers.iter().enumerate().map(number).collect();
+        let mut hashes: Vec<u64> = numbers.iter().enumerate().map(number).collect();
         hashes.sort_unstable();
         Some(Self { hashes })
     }
@@ -62,15 +63,16 @@ impl KnownBooks {
     /// book is; questions that name no book are about one without a name. Where the set does not have the text of a
     /// book, the contexts of its questions stand for it.
     pub fn among<'s>(&self, set: &'s QuestionSet, splits: &[Split]) -> Vec<Option<&'s str>> {
-        let mut texts: BTreeMap<Option<usize>, Vec<Range<usize>>> = BTreeMap::new();
+        // Those that name no book come last.
+        let mut texts: Vec<Vec<Range<usize>>> = vec![Vec::new(); set.books().len() + 1];
         for index in 0..set.len() {
             if splits.is_empty() || set.split(index).is_some_and(|split| splits.contains(&split)) {
-                texts.entry(set.book(index)).or_default().push(set.context(index));
+                texts[set.book(index).unwrap_or(set.books().len())].push(set.context(index));
             }
         }
         let word_hashes: Vec<Option<u64>> = set.vocabulary().iter().map(word_hash).collect();
-        let is_known = |(book, contexts): &(Option<usize>, Vec<Range<usize>>)| {
-            let text = book.map(|book| set.books()[book].sentences.clone());
+        let is_known = |(book, contexts): &(usize, Vec<Range<usize>>)| {
+            let text = set.books().get(*book).map(|book| book.sentences.clone());
             let ranges = match text.filter(|text| !text.is_empty()) {
                 Some(text) => vec![text],
                 None => union(contexts),
@@ -79,22 +81,31 @@ impl KnownBooks {
             let words: Vec<u64> = words.filter_map(|word| word_hashes[word.index()]).collect();
             self.are_in(&words)
         };
-        let known = texts.into_iter().filter(is_known);
-        known.map(|(book, _)| book.map(|book| set.books()[book].name.as_str())).collect()
+        let asked = texts.into_iter().enumerate().filter(|(_, contexts)| !contexts.is_empty());
+        let known = asked.filter(is_known);
+        known.map(|(book, _)| set.books().get(book).map(|book| book.name.as_str())).collect()
     }
 
     /// Whether one of the books, or a good part of it, is in a text.
     fn are_in(&self, words: &[u64]) -> bool {
-        let greatest = self.hashes.last().map_or(0, |&(hash, _)| hash);
-        let mut found: BTreeSet<(u32, u32)> = BTreeSet::new();
-        for hash in ngram_hashes(words).filter(|&hash| hash <= greatest) {
-            let from = self.hashes.partition_point(|&(known, _)| known < hash);
-            let same = self.hashes[from..].iter().take_while(|&&(known, _)| known == hash);
-            found.extend(same.map(|&(hash, book)| (book, hash)));
+        let greatest = self.hashes.last().map_or(0, |pair| pair >> 32);
+        let mut found: Vec<u64> = Vec::new();
+        for hash in ngram_hashes(words).filter(|&hash| u64::from(hash) <= greatest) {
+            let from = self.hashes.partition_point(|&known| known < pair(hash, 0));
+            let same =
+                self.hashes[from..].iter().take_while(|&&known| known >> 32 == u64::from(hash));
+            // By book now.
+            found.extend(same.map(|known| known.rotate_left(32)));
         }
-        let found: Vec<(u32, u32)> = found.into_iter().collect();
-        found.chunk_by(|a, b| a.0 == b.0).any(|of_book| of_book.len() >= LEAST)
+        found.sort_unstable();
+        found.dedup();
+        found.chunk_by(|a, b| a >> 32 == b >> 32).any(|of_book| of_book.len() >= LEAST)
     }
+}
+
+/// Two numbers as one, in the order of the first.
+fn pair(first: u32, second: u32) -> u64 {
+    u64::from(first) << 32 | u64::from(second)
 }
 
 /// The hash of a word in lower case; none for punctuation, in which editions differ. These hashes are kept in files, so
