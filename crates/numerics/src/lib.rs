@@ -14,6 +14,7 @@
 pub mod device;
 mod error;
 mod real;
+mod simd;
 pub mod sparse;
 pub mod testing;
 pub mod weights;
@@ -21,6 +22,7 @@ pub mod weights;
 pub use device::product::{MatRef, multiply};
 pub use error::{Error, Result};
 pub use real::Real;
+pub use simd::dispatch;
 pub use sparse::{Gradient, Table, Update, apply, apply_adagrad, axpy, dot};
 
 /// The hash of the code that embedding models depend on, without comments and tests.

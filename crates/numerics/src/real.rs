@@ -74,7 +74,7 @@ macro_rules! real {
                 $exp_fast(self)
             }
             fn exp_slice(values: &mut [Self]) {
-                pulp::Arch::new().dispatch(ExpSlice(values));
+                crate::simd::dispatch(ExpSlice(values));
             }
             fn ln(self) -> Self {
                 $ln(self)

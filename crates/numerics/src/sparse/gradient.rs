@@ -91,7 +91,7 @@ pub fn apply<R: Real>(table: &mut Table<R>, step: R, gradients: &[&Gradient<R>])
         let first_row = shard * rows_per_shard;
         for gradient in gradients {
             let updates = &gradient.shards[shard];
-            pulp::Arch::new().dispatch(ApplyToShard { updates, gradient, step, first_row, rows });
+            crate::simd::dispatch(ApplyToShard { updates, gradient, step, first_row, rows });
         }
     });
 }

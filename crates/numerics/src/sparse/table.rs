@@ -79,12 +79,12 @@ impl<R: Real> Table<R> {
 
     /// The product of each of some rows with a vector, appended to `products`.
     pub fn dots(&self, rows: &[u32], vector: &[R], products: &mut Vec<R>) {
-        pulp::Arch::new().dispatch(Dots { table: self, rows, vector, products });
+        crate::simd::dispatch(Dots { table: self, rows, vector, products });
     }
 
     /// Adds some rows, each times its scale, to a vector; rows whose scale is 0 are not touched.
     pub fn add_rows(&self, rows: &[u32], scales: &[R], sum: &mut [R]) {
-        pulp::Arch::new().dispatch(AddRows { table: self, rows, scales, sum });
+        crate::simd::dispatch(AddRows { table: self, rows, scales, sum });
     }
 
     /// A row, to be changed.

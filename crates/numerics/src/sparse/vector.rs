@@ -1,7 +1,7 @@
 //! Kernels on vectors whose sums have a fixed order: two vectors → the same bits on any machine.
 //!
-//! A sum is kept in [`LANES`] lanes whatever the width of the machine's registers. `pulp` compiles each
-//! kernel for several instruction sets and takes the best one at run time, so a portable build is fast.
+//! A sum is kept in [`LANES`] lanes whatever the width of the machine's registers. `dispatch` compiles each
+//! kernel for several instruction sets and chooses at run time, so a portable build is fast.
 
 use pulp::{Simd, WithSimd};
 
@@ -12,12 +12,12 @@ const LANES: usize = 16;
 
 /// Σ aᵢ·bᵢ over the shorter of two vectors.
 pub fn dot<R: Real>(a: &[R], b: &[R]) -> R {
-    pulp::Arch::new().dispatch(Dot(a, b))
+    crate::simd::dispatch(Dot(a, b))
 }
 
 /// y ← y + scale · x over the shorter of two vectors.
 pub fn axpy<R: Real>(scale: R, x: &[R], y: &mut [R]) {
-    pulp::Arch::new().dispatch(Axpy(scale, x, y));
+    crate::simd::dispatch(Axpy(scale, x, y));
 }
 
 // A closure would not do: only what is inlined into `with_simd` is compiled for the instruction set.

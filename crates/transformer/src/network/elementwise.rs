@@ -9,23 +9,23 @@ use pulp::{Simd, WithSimd};
 /// `scale` d, `from` n × d or n · heads × d, `into` as `from`
 pub(super) fn rms_norm(into: &mut Vec<f32>, from: &[f32], scale: &[f32], epsilon: f32) {
     into.resize(from.len(), 0.0);
-    pulp::Arch::new().dispatch(RmsNorm { into, from, scale, epsilon });
+    numerics::dispatch(RmsNorm { into, from, scale, epsilon });
 }
 
 /// `gate = gate · σ(gate) · up`.
 pub(super) fn swiglu(gate: &mut [f32], up: &[f32]) {
-    pulp::Arch::new().dispatch(SwiGlu { gate, up });
+    numerics::dispatch(SwiGlu { gate, up });
 }
 
 /// Softmax over the numbers of two slices together.
 pub(super) fn softmax(first: &mut [f32], second: &mut [f32]) {
-    pulp::Arch::new().dispatch(Softmax { first, second });
+    numerics::dispatch(Softmax { first, second });
 }
 
 /// ln p of some tokens, from the scores of all; the scores are overwritten.
 pub(crate) fn log_probs(scores: &mut [f32], tokens: impl Iterator<Item = u32>) -> Vec<f64> {
     let chosen: Vec<f64> = tokens.map(|token| f64::from(scores[token as usize])).collect();
-    let log_sum = pulp::Arch::new().dispatch(LogSumExp(scores));
+    let log_sum = numerics::dispatch(LogSumExp(scores));
     chosen.into_iter().map(|score| score - log_sum).collect()
 }
 

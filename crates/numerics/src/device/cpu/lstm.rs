@@ -32,7 +32,7 @@ pub fn forward<R: Real>(lstm: Lstm<'_, Pages<R>>, trace: &mut Trace<Pages<R>>) {
             .zip(trace.outputs[step * state..].par_chunks_mut(units))
             .zip(keep[step * streams..].par_iter());
         rows.take(streams).for_each(|((((gates, before), cell), output), &keep)| {
-            pulp::Arch::new().dispatch(Forward { gates, bias, before, keep, cell, output });
+            crate::simd::dispatch(Forward { gates, bias, before, keep, cell, output });
         });
         let hidden = &mut after[..state];
         hidden.copy_from_slice(&trace.outputs[step * state..][..state]);
@@ -69,14 +69,7 @@ pub fn backward<R: Real>(lstm: Lstm<'_, Pages<R>>, outputs: &[R], trace: &mut Tr
             .zip(keep[step * streams..].par_iter());
         rows.for_each(|((((((gates, before), cell), hidden), cell_gradient), output), &keep)| {
             axpy(R::ONE, output, hidden);
-            pulp::Arch::new().dispatch(Backward {
-                gates,
-                before,
-                keep,
-                cell,
-                hidden,
-                cell_gradient,
-            });
+            crate::simd::dispatch(Backward { gates, before, keep, cell, hidden, cell_gradient });
         });
         if step > 0 {
             let gates = MatRef::new(&trace.gates[4 * step * state..][..4 * state], 4 * units);

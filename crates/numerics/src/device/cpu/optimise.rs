@@ -60,7 +60,7 @@ pub fn adam_step<R: Real>(values: &mut [R], moments: &mut [R], gradient: &[R], s
         .zip(second.par_chunks_mut(BLOCK))
         .zip(gradient.par_chunks(BLOCK));
     blocks.for_each(|(((values, first), second), gradient)| {
-        pulp::Arch::new().dispatch(Adam { values, first, second, gradient, settings });
+        crate::simd::dispatch(Adam { values, first, second, gradient, settings });
     });
 }
 

@@ -16,7 +16,7 @@ pub fn rows<R: Real>(scores: &mut [R], bounds: &[u32]) {
         row[..first].fill(R::ZERO);
         row[end..].fill(R::ZERO);
         let row = &mut row[first..end];
-        let share = R::ONE / pulp::Arch::new().dispatch(Exponentials { row, bias: None }).sum;
+        let share = R::ONE / crate::simd::dispatch(Exponentials { row, bias: None }).sum;
         row.iter_mut().for_each(|value| *value = *value * share);
     });
 }
@@ -51,10 +51,10 @@ pub fn cross_entropy<R: Real>(
         }
         let target = target as usize;
         let score = row[target] + bias[target];
-        let of = pulp::Arch::new().dispatch(Exponentials { row, bias: Some(bias) });
+        let of = crate::simd::dispatch(Exponentials { row, bias: Some(bias) });
         *loss = of.log() - score;
         // ∂s = p − 1(target).
-        pulp::Arch::new().dispatch(Scale(row, scale / of.sum));
+        crate::simd::dispatch(Scale(row, scale / of.sum));
         row[target] -= scale;
     });
 }
@@ -72,7 +72,7 @@ pub fn log_probs<R: Real>(
     rows.zip(words.par_chunks(n_words.max(1))).for_each(|((into, scores), words)| {
         let mut row = scores[..bias.len()].to_vec();
         let row = row.as_mut_slice();
-        let log = pulp::Arch::new().dispatch(Exponentials { row, bias: Some(bias) }).log();
+        let log = crate::simd::dispatch(Exponentials { row, bias: Some(bias) }).log();
         for (into, &word) in into.iter_mut().zip(words) {
             let of = |word: usize| scores[word] + bias[word] - log;
             *into = if word == NO_TARGET { R::ZERO } else { of(word as usize) };
