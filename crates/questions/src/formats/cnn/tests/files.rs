@@ -1,57 +1,15 @@
-//! What the readers of CNN QA take, and what they refuse, in whole messages.
+//! `.question` files in their folders.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use expect_test::{Expect, expect};
-use proptest::prelude::*;
 
-use super::folder::read_files_in_chunks;
-use super::lines::read_lines_in_chunks;
-use super::{question_files, read_file};
-use base::Remedy;
-
-use crate::error::Result;
+use super::{REGATTA, encoded, layout, open, skipping};
 use crate::fixtures::{error_text, spelt};
-use crate::formats::compact;
-use crate::{EmptyFields, OpenOptions, QuestionSet, Split, Warnings};
-
-/// A whole file; the second entity has a name with colons in it.
-const REGATTA: &str = "http://news.example/regatta.html
-
-@entity4 ( @entity10 ) -- the skipper @entity4 has won the cup . who will race @entity2 ?  nobody knows
-
-skipper @placeholder wins @entity7 's cup
-
-@entity4
-
-@entity4:Maren Tolley
-@entity10:News: the Hour: Live
-@entity2:
-@entity7:Callowmere";
-
-fn skipping() -> OpenOptions {
-    OpenOptions { skip_bad: true, ..OpenOptions::default() }
-}
-
-/// A folder in the layout of the release, with some texts as files of one split.
-fn layout(split: &str, texts: &[&str]) -> tempfile::TempDir {
-    let root = tempfile::tempdir().unwrap();
-    let folder = root.path().join("cnn/questions").join(split);
-    fs::create_dir_all(&folder).unwrap();
-    for (number, text) in texts.iter().enumerate() {
-        fs::write(folder.join(format!("{number}.question")), text).unwrap();
-    }
-    root
-}
-
-fn open(path: &Path, options: &OpenOptions) -> Result<(QuestionSet, Warnings)> {
-    QuestionSet::open(path, options)
-}
-
-fn encoded(set: &QuestionSet) -> [Vec<u8>; 3] {
-    compact::encode(set, &EmptyFields::default())
-}
+use crate::formats::cnn::folder::read_files_in_chunks;
+use crate::formats::cnn::{question_files, read_file};
+use crate::{OpenOptions, QuestionSet, Split, Warnings};
 
 /// The message of a file that is refused, without the path to it.
 fn refuses(text: &str, message: Expect) {
@@ -277,100 +235,6 @@ fn splits_come_from_the_folders_and_the_daily_mail_is_left_out() {
     assert_eq!(open(&root.path().join("dailymail"), &all).unwrap().0.len(), 1);
 }
 
-/// The same question as JSON lines have it.
-fn line(more: &str) -> String {
-    let mut parts = REGATTA.split("\n\n");
-    let mut part = || parts.next().unwrap().replace('"', "\\\"");
-    let (url, document, question, answer) = (part(), part(), part(), part());
-    format!(
-        r#"{{"source":"cnn","split":"validation","id":"0","url":"{url}","document":"{document}","question":"{question}","answer":"{answer}","entities":{{}}{more}}}"#
-    )
-}
-
-/// Reads lines in chunks so small that there are several.
-fn parse(text: &str, options: &OpenOptions) -> Result<(QuestionSet, Warnings)> {
-    read_lines_in_chunks(text.as_bytes(), Path::new("news.jsonl"), options, 200)
-}
-
-#[test]
-fn json_lines_hold_the_same_questions_as_files() {
-    let root = layout("validation", &[REGATTA]);
-    let (of_files, _) = open(root.path(), &OpenOptions::default()).unwrap();
-    let path = root.path().join("news.jsonl");
-    fs::write(&path, format!("\n{}\n", line(""))).unwrap();
-    let (of_lines, _) = open(&path, &OpenOptions::default()).unwrap();
-    assert_eq!(encoded(&of_lines), encoded(&of_files));
-    assert_eq!(of_lines.all_ids(), of_files.all_ids());
-}
-
-#[test]
-fn lines_of_other_sources_and_splits_are_left_out() {
-    let mail = line("").replace("\"cnn\"", "\"dailymail\"");
-    let test = line("").replace("\"validation\"", "\"test\"");
-    let text = [line(""), mail, test].join("\n");
-    let (set, warnings) = parse(&text, &OpenOptions::default()).unwrap();
-    assert_eq!((set.len(), warnings.of_other_sources), (2, 1));
-    let only = OpenOptions { only: Some(vec![Split::Test]), ..OpenOptions::default() };
-    let (set, warnings) = parse(&text, &only).unwrap();
-    assert_eq!((set.len(), warnings.of_other_sources), (1, 0));
-}
-
-#[test]
-fn a_set_without_a_question_of_cnn_says_whose_they_are() {
-    let root = layout("validation", &[]);
-    let path = root.path().join("news.jsonl");
-    fs::write(&path, line("").replace("\"cnn\"", "\"bbc\"")).unwrap();
-    let error = open(&path, &OpenOptions::default()).unwrap_err().to_string();
-    assert!(error.ends_with("holds no question of CNN: all 1 are of another source"), "{error}");
-}
-
-#[test]
-fn lines_are_counted_across_chunks() {
-    let lines = [line(""), line(""), line(""), line("").replace("@placeholder", "she")].join("\n");
-    let error = parse(&lines, &OpenOptions::default()).unwrap_err().to_string();
-    assert!(error.starts_with("news.jsonl:4: "), "{error}");
-    let (set, warnings) = parse(&lines, &skipping()).unwrap();
-    // All three are about one article: its text is there once.
-    assert_eq!((set.len(), warnings.bad, set.books().len()), (3, 1, 1));
-    assert_eq!(set.context(0), set.context(2));
-}
-
-#[test]
-fn a_wrong_line_is_refused_by_its_number_and_key() {
-    let keys = "a question of CNN QA has `document`, `question`, `answer`, `url` and `split`";
-    for (wrong, message) in [
-        (
-            line("").replace("\"document\":\"", "\"document\":[1],\"x\":\""),
-            "`document`: expected a string, found a list with `1` in it",
-        ),
-        (
-            line("").replace("\"question\"", "\"query\""),
-            "`question`: expected a string, found nothing",
-        ),
-        (
-            line("").replace("\"validation\"", "\"dev\""),
-            "`split`: expected `training`, `validation` or `test`, found `dev`",
-        ),
-        ("[1]".to_owned(), "the line is not a JSON object: it does not begin with `{`"),
-        (
-            line("")[..40].to_owned(),
-            "the line is not a JSON object: EOF while parsing a string at column 40",
-        ),
-    ] {
-        let text = format!("{}\n{wrong}\n", line(""));
-        let error = parse(&text, &OpenOptions::default()).unwrap_err();
-        assert_eq!(error.to_string(), format!("news.jsonl:2: {message}"));
-        assert_eq!(error.remedy(), Some(Remedy::SkipMalformed { advice: keys }));
-        let (set, warnings) = parse(&text, &skipping()).unwrap();
-        assert_eq!((set.len(), warnings.bad), (1, 1));
-    }
-    let error = parse(&line("").replace("@placeholder", "she"), &OpenOptions::default());
-    assert_eq!(
-        error.unwrap_err().to_string(),
-        "news.jsonl:1: the query has no blank: expected the word `@placeholder` once, found it 0 times"
-    );
-}
-
 #[test]
 fn the_same_set_for_any_number_of_threads() {
     let questions: Vec<String> = (0..40)
@@ -398,13 +262,4 @@ fn the_same_set_for_any_number_of_threads() {
     };
     let paths = question_files(root.path()).unwrap();
     assert_eq!(spelt(&set), paths.iter().flat_map(one_by_one).collect::<Vec<_>>());
-}
-
-proptest! {
-    #[test]
-    fn no_file_and_no_line_makes_the_readers_panic(text in "(@entity[0-9]|@placeholder|[a-z:{}\"\\[, .]|\n){0,60}") {
-        let root = layout("test", &[&text]);
-        let _ = open(root.path(), &OpenOptions::default());
-        let _ = parse(&text, &skipping());
-    }
 }
