@@ -31,20 +31,22 @@ pub struct FilledQuestion {
 impl FilledQuestion {
     /// The texts of a question without the first `n_cut` sentences of its context.
     ///
-    /// Texts that would begin with the candidate get a line break before it, since the first token of a text has no
-    /// probability.
+    /// Texts in which no letter comes before the candidate get a line break at their start: the first token of a text
+    /// has no probability, and may be a quotation mark together with the candidate.
     pub fn new(question: &Question<'_>, form: TextForm, n_cut: usize) -> Self {
         let mut sentences = context(question, n_cut);
         let n_before = sentences.iter().map(Vec::len).sum::<usize>() + question.blank;
         sentences.push(question.query.iter().map(|&word| question.word(word)).collect());
+        let mut before = sentences.iter().flatten().take(n_before);
+        let has_letter = before.any(|word| word.contains(char::is_alphanumeric));
+        let opening = if has_letter { "" } else { "\n" };
         let (mut texts, mut candidates) = (Vec::new(), Vec::new());
         for &candidate in question.candidates {
             if let Some(query) = sentences.last_mut() {
                 query[question.blank] = question.word(candidate);
             }
             let printed = printed(&sentences, form);
-            let mut text = if n_before == 0 { "\n".to_owned() } else { String::new() };
-            text += &join(&printed[..n_before]);
+            let mut text = [opening, &join(&printed[..n_before])].concat();
             let start = text.len();
             text += &join(&printed[n_before..=n_before]);
             candidates.push(start..text.len());
@@ -128,4 +130,37 @@ fn printed<'a>(sentences: &[Vec<&'a str>], form: TextForm) -> Vec<PrintedToken<'
 fn with_spaces<'a>(sentences: &[Vec<&'a str>]) -> Vec<PrintedToken<'a>> {
     let tokens = sentences.iter().flatten().enumerate();
     tokens.map(|(place, &text)| PrintedToken { has_space: place > 0, text }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{push_book, push_question};
+    use crate::{QuestionSet, Split, WordClass};
+
+    #[test]
+    fn a_candidate_before_which_no_letter_stands_comes_after_a_line_break() {
+        let mut set = QuestionSet::default();
+        let book = push_book(&mut set, "Bears", Split::Test, "The bear slept .");
+        let queries = ["XXXXX slept .", "“ ‘ XXXXX slept ! ”", "The XXXXX slept ."];
+        for query in queries {
+            push_question(&mut set, book, WordClass::CommonNoun, &format!("{query} | Bears Mice"));
+        }
+        let first_text = |question, n_cut| {
+            let question = set.example(question).question;
+            let filled = FilledQuestion::new(&question, TextForm::Plain, n_cut);
+            assert!(
+                filled
+                    .texts
+                    .iter()
+                    .zip(&filled.candidates)
+                    .zip(["Bears", "Mice"])
+                    .all(|((text, candidate), name)| text[candidate.clone()].trim() == name)
+            );
+            filled.texts[0].clone()
+        };
+        let alone = [0, 1, 2].map(|question| first_text(question, 1));
+        assert_eq!(alone, ["\nBears slept.", "\n\"'Bears slept!\"", "The Bears slept."]);
+        assert_eq!(first_text(0, 0), "The bear slept. Bears slept.");
+    }
 }
