@@ -30,7 +30,7 @@ pub fn worded(remedy: &Remedy) -> String {
         }
         Remedy::ImportArpa => "`goldilocks lm import` makes a model from an ARPA file".into(),
         Remedy::EstimateOnDisk => {
-            "`goldilocks lm estimate --memory 1G` sorts on disk, texts of any length".into()
+            "`goldilocks lm estimate` takes texts of any length: it sorts on disk".into()
         }
         Remedy::AllowMoreMemory => "allow more with `--memory`".into(),
         Remedy::ChooseTemporaryFolder => {

@@ -33,7 +33,7 @@ enum Action {
 Examples:
   goldilocks lm estimate text.txt -o model --order 5
   goldilocks lm estimate text.txt -o small --prune 1 --quantise
-  goldilocks lm estimate library.txt -o large --memory 1G --temporary /scratch")]
+  goldilocks lm estimate library.txt -o large --memory 8G --temporary /scratch")]
     Estimate {
         /// One sentence per line, words separated by spaces; `-` is standard input
         text: PathBuf,
@@ -45,12 +45,11 @@ Examples:
         /// Leave out n-grams of three words or more that occur at most COUNT times in the text
         #[arg(long, value_name = "COUNT", default_value_t = 0)]
         prune: u32,
-        /// Use at most this much memory (K, M or G allowed) and sort on disk: texts of any length, and the same
-        /// model; without it everything is held in memory, about 100 bytes a word
-        #[arg(long, value_name = "BYTES", value_parser = args::bytes)]
-        memory: Option<u64>,
-        /// Folder of the temporary files of `--memory`, about 80 bytes a word [default: next to the output]
-        #[arg(long, value_name = "DIR", requires = "memory")]
+        /// Use at most this much memory (K, M or G allowed); what does not fit is sorted on disk
+        #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = args::bytes)]
+        memory: u64,
+        /// Folder of the temporary files, about 80 bytes a word [default: next to the output]
+        #[arg(long, value_name = "DIR")]
         temporary: Option<PathBuf>,
         #[command(flatten)]
         work: WorkArgs,
@@ -134,9 +133,9 @@ pub fn run(options: Options) -> Result<()> {
             let options = EstimateOptions {
                 ngrams: ngram::Options { order: usize::from(*order), pruning },
                 quantise: output.quantise,
-                on_disk: memory.map(|memory| {
-                    let temporary = temporary.clone();
-                    OnDisk { memory, temporary: temporary.unwrap_or_else(|| output.beside()) }
+                on_disk: Some(OnDisk {
+                    memory: *memory,
+                    temporary: temporary.clone().unwrap_or_else(|| output.beside()),
                 }),
             };
             let model = lm::estimate(&stdio::input(text, "txt")?, &options, &progress)?;
