@@ -216,7 +216,9 @@ fn known_books(books: &[Option<String>]) -> String {
         (names, n) if n > NAMED => format!("{names}, … ({} books)", thousands(n)),
         (names, _) => names,
     };
-    format!("the model has learnt text of {what}: its answers there say little of other books")
+    format!(
+        "the model was trained on text of {what}: its answers there say little about other books"
+    )
 }
 
 impl fmt::Display for Warning {

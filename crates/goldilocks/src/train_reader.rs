@@ -429,7 +429,7 @@ mod tests {
             let names: Vec<String> =
                 TALES[1..4].iter().map(|tale| format!("`{}`", tale.name)).collect();
             let expected = format!(
-                "the model has learnt text of {}: its answers there say little of other books",
+                "the model was trained on text of {}: its answers there say little about other books",
                 names.join(", ")
             );
             assert_eq!(warnings(&of_train), [expected]);

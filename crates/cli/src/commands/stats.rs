@@ -35,11 +35,13 @@ pub struct Options {
     /// Once all shards are counted, compare text and questions in one bucket of hashes, for a later report
     #[arg(long, value_name = "N", conflicts_with_all = ["verify", "json", "class", "splits"])]
     bucket: Option<Option<usize>>,
-    /// Compare the books of a planned set by one in N of their 8-grams, and count all that two books share where the sample
-    /// shows half a percent: for terabytes
-    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true, value_parser = clap::value_parser!(u64).range(1..))]
+    /// Sample one in N 8-grams to find the books of a planned set that may share text, then count exactly what they
+    /// share: for terabytes
+    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true,
+        conflicts_with_all = ["class", "splits"], value_parser = clap::value_parser!(u64).range(1..))]
     one_of: u64,
-    /// With `--one-of`, once all buckets are compared: count what the books of one shard share, for a later report
+    /// With `--one-of`, once all buckets are compared: count exactly what the books of one shard share with later
+    /// books, for a later report
     #[arg(long, value_name = "N", requires = "one_of", conflicts_with_all = ["json", "class", "splits"])]
     verify: Option<Option<usize>>,
     /// Print JSON instead of text
@@ -79,7 +81,8 @@ impl Options {
     fn count(&self, progress: &Progress) -> Result<(SetStatistics, usize)> {
         let selection = self.selection.options();
         let is_whole = selection.splits.is_empty() && selection.class.is_none();
-        if is_whole && self.set.join(scale::PLAN).is_file() {
+        // A sample is for planned sets; of others the error says that there is no plan.
+        if is_whole && (self.one_of > 1 || self.set.join(scale::PLAN).is_file()) {
             let statistics =
                 goldilocks::stats_of_shards(&self.set, self.one_of, &program(), progress)?;
             return Ok((statistics, scale::Plan::open(&self.set)?.all_books().len()));

@@ -19,7 +19,7 @@
 //! # label = "MemNNs (small)" for a row beyond the paper's
 //!
 //! [[rows]]
-//! load = "reader-small"           # a model that is there, in place of `model`: `reader-small`, or a folder
+//! load = "reader-small"           # an existing model, in place of `model`: `reader-small`, or a folder
 //! small_sample = 20               # on embedded data at most so many questions of each split and class
 //!
 //! [[rows]]

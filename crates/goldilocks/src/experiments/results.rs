@@ -109,12 +109,13 @@ impl Engine<'_> {
 
 /// The predictions of the questions that all files have.
 fn in_common(files: Vec<Predictions>) -> Result<Vec<Predictions>> {
-    let ids = |file: &Predictions| file.iter().map(|row| row.id.clone()).collect::<BTreeSet<_>>();
+    let key = |row: &Prediction| (row.split, row.id.clone());
+    let ids = |file: &Predictions| file.iter().map(key).collect::<BTreeSet<_>>();
     let Some(smallest) = files.iter().min_by_key(|file| file.iter().count()).map(ids) else {
         return Ok(files);
     };
     let of_file = |file: Predictions| {
-        let kept = file.iter().filter(|row| smallest.contains(&row.id)).cloned().collect();
+        let kept = file.iter().filter(|row| smallest.contains(&key(row))).cloned().collect();
         Ok(Predictions::new(file.name(), kept)?)
     };
     files.into_iter().map(of_file).collect()
