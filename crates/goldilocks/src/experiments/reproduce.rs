@@ -455,6 +455,11 @@ mod tests {
         let answers = fs::read_to_string(folder.join("out/predictions/there.jsonl")).unwrap();
         assert_eq!(answers.lines().count(), 12);
         assert!(run_text(folder, &text, "a", false).unwrap().0.is_empty());
+        // It may be of another version than the program that asks it.
+        let alone = "title = 'Own'\ntables = ['validation']\nsplits = ['valid']\n";
+        let alone = format!("{alone}[[rows]]\nload = {model:?}\nname = 'other'\nlabel = 'Other'\n");
+        let (_, table) = run_text(folder, &alone, "b", false).unwrap();
+        assert!(table.contains("Other") && !table.contains("other versions"), "{table}");
         // Another sample, then another model.
         let fewer = text.replace("small_sample = 3", "small_sample = 2");
         assert_eq!(run_text(folder, &fewer, "a", false).unwrap().0, ["there"]);

@@ -9,7 +9,7 @@ use questions::Split;
 
 use super::Combination;
 use super::engine::{Engine, Training};
-use super::plan::PlannedRow;
+use super::plan::{Origin, PlannedRow};
 use crate::{Error, Result, combine_by_class, combine_predictions};
 
 impl Engine<'_> {
@@ -37,7 +37,7 @@ impl Engine<'_> {
                 );
                 predictions = index.check(exclude_cooccurrences(&name, &predictions, seed)?)?;
             }
-            let version = self.version(&members[0].name);
+            let version = self.version(&members[0]);
             Ok(Run { seed, version, predictions })
         };
         trainings.chunks(row.ensemble).map(run).collect()
@@ -61,7 +61,7 @@ impl Engine<'_> {
             let (answers, fit) = (read(&self.splits)?, read(&[Split::Valid])?);
             let first = self.training(rows[0], number);
             let combined = combine(&combination.name, &answers, &fit, first.seed)?;
-            let version = self.version(&first.name);
+            let version = self.version(&first);
             let predictions = index.check(combined.predictions)?;
             Ok(Run { seed: first.seed, version, predictions })
         };
@@ -90,9 +90,15 @@ impl Engine<'_> {
         text.lines().map(read).collect()
     }
 
-    /// The program that a result was made by.
-    fn version(&self, name: &str) -> String {
-        self.note(name).map_or_else(String::new, |note| note.model.program.to_string())
+    /// The program that a result was made by; of a model that was loaded, the one at hand.
+    fn version(&self, training: &Training<'_>) -> String {
+        match training.row.origin {
+            Origin::Trained(..) => {
+                let note = self.note(&training.name);
+                note.map_or_else(String::new, |note| note.model.program.to_string())
+            }
+            Origin::Loaded(_) => self.options.program.to_string(),
+        }
     }
 
     /// The predictions for some splits, or for all if none is named: a file may hold more.
