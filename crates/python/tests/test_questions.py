@@ -86,6 +86,8 @@ def test_wrong_input_is_refused_with_what_to_do(few: gl.Questions, tmp_path: Pat
     for wrong in ("0", None, 1.5):
         with pytest.raises(TypeError):
             few[wrong]
+    with pytest.raises(TypeError, match="expected texts by name, found str and int"):
+        gl.build({"bears": 3})
     with pytest.raises(TypeError, match="expected Questions"):
         gl.train("word-distance", [few[0]])
     with pytest.raises(TypeError, match="expected True or a function"):
