@@ -46,8 +46,8 @@ def read_books(source: Any = None) -> Books:
     if isinstance(source, Mapping):
         for name, text in source.items():
             if not isinstance(name, str) or not isinstance(text, str):
-                found = f"{type(name).__name__} and {type(text).__name__}"
-                raise TypeError(f"books: expected texts by name, found {found}")
+                types = f"{type(name).__name__} and {type(text).__name__}"
+                raise TypeError(f"books: expected texts by name, found {types}")
         return Books(texts=dict(source))
     if isinstance(source, (str, os.PathLike)):
         source = [source]
